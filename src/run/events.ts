@@ -2,7 +2,18 @@
  * What happens in a run, as data. Steps emit, and know nothing of who listens: the terminal draws bars, `--json`
  * prints lines, the studio draws curves. Events never enter the compared files of a workspace.
  */
-export type StepName = 'rollout' | 'diagnose' | 'synthesize' | 'train' | 'compose' | 'evaluate' | 'report';
+export const STEP_NAMES = [
+  'rollout',
+  'diagnose',
+  'synthesize',
+  'train',
+  'compose',
+  'baselines',
+  'evaluate',
+  'report',
+] as const;
+
+export type StepName = (typeof STEP_NAMES)[number];
 
 export type RunEvent =
   | { readonly type: 'step:start'; readonly step: StepName; readonly title: string }

@@ -1,0 +1,161 @@
+import Database from 'libsql';
+import type { StepName } from './events.js';
+
+/**
+ * - `running`: begun; after a crash its finished pieces are kept and it goes on.
+ * - `done`: finished, its files stand.
+ * - `stale`: to be done anew; its files are removed before it begins.
+ */
+export type StepState = 'running' | 'done' | 'stale';
+
+/** A step in the journal. */
+export interface StepRecord {
+  readonly name: StepName;
+  readonly state: StepState;
+  /** Digest of the step's settings and of everything the steps before it wrote. */
+  readonly input: string;
+  /** The settings it was begun with, as JSON text. */
+  readonly settings: string;
+  readonly summary: string | null;
+  /** ISO times and seconds of work, all processes together; for people, never compared. */
+  readonly startedAt: string;
+  readonly finishedAt: string | null;
+  readonly seconds: number;
+}
+
+/** A rollout in the index: enough to find and count attempts without reading their files. */
+export interface RolloutRecord {
+  readonly id: string;
+  readonly taskId: string;
+  readonly trial: number;
+  readonly outcome: string;
+  readonly reward: number | null;
+  readonly termination: string | null;
+}
+
+const SCHEMA_VERSION = 1;
+const SCHEMA = `
+  CREATE TABLE IF NOT EXISTS steps (
+    name TEXT PRIMARY KEY, state TEXT NOT NULL, input TEXT NOT NULL, settings TEXT NOT NULL, summary TEXT,
+    started_at TEXT NOT NULL, finished_at TEXT, seconds REAL NOT NULL DEFAULT 0
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS rollouts (
+    step TEXT NOT NULL, id TEXT NOT NULL, task TEXT NOT NULL, trial INTEGER NOT NULL, outcome TEXT NOT NULL,
+    reward REAL, termination TEXT, PRIMARY KEY (step, id)
+  ) STRICT;
+  PRAGMA user_version = ${SCHEMA_VERSION};
+`;
+
+interface StepRow {
+  name: StepName;
+  state: StepState;
+  input: string;
+  settings: string;
+  summary: string | null;
+  started_at: string;
+  finished_at: string | null;
+  seconds: number;
+}
+
+/**
+ * The state of a run's steps, in SQLite: every change is one transaction, on disk before the call returns, so that
+ * a process killed between two of them leaves the one or the other, never a mixture.
+ */
+export class Journal {
+  readonly #database: Database.Database;
+
+  /**
+   * Opens a run's `journal.sqlite` and creates it unless `readOnly`.
+   * @throws Error when it was written by a newer TRACE, or is no journal.
+   */
+  constructor(path: string, options: { readonly readOnly?: boolean } = {}) {
+    this.#database = new Database(path, { fileMustExist: options.readOnly ?? false });
+    this.#database.pragma('busy_timeout = 5000');
+    const row = this.#database.prepare('PRAGMA user_version').get() as { user_version: number };
+    if (row.user_version > SCHEMA_VERSION) {
+      this.#database.close();
+      throw new Error(`${path} was written by a newer TRACE; use that version, or start a new run`);
+    }
+    if (!options.readOnly && row.user_version === 0) this.#database.exec(`BEGIN; ${SCHEMA} COMMIT;`);
+  }
+
+  /** Steps that were ever begun, in the order in which they were. */
+  steps(): StepRecord[] {
+    const rows = this.#database.prepare('SELECT * FROM steps ORDER BY rowid').all() as StepRow[];
+    return rows.map(toRecord);
+  }
+
+  step(name: StepName): StepRecord | undefined {
+    const row = this.#database.prepare('SELECT * FROM steps WHERE name = ?').get(name) as StepRow | undefined;
+    return row && toRecord(row);
+  }
+
+  /** The step begins, or goes on after a crash (then its first start time and its seconds stay). */
+  begin(name: StepName, input: string, settings: string): void {
+    this.#database
+      .prepare(
+        `INSERT INTO steps (name, state, input, settings, started_at) VALUES (?, 'running', ?, ?, ?)
+         ON CONFLICT (name) DO UPDATE SET
+           started_at = CASE state WHEN 'running' THEN started_at ELSE excluded.started_at END,
+           seconds = CASE state WHEN 'running' THEN seconds ELSE 0 END,
+           state = 'running', input = excluded.input, settings = excluded.settings, summary = NULL,
+           finished_at = NULL`,
+      )
+      .run(name, input, settings, new Date().toISOString());
+  }
+
+  /** Adds working time to a step that stopped without finishing. */
+  addSeconds(name: StepName, seconds: number): void {
+    this.#database.prepare('UPDATE steps SET seconds = seconds + ? WHERE name = ?').run(seconds, name);
+  }
+
+  finish(name: StepName, summary: string, seconds: number): void {
+    this.#database
+      .prepare(
+        `UPDATE steps SET state = 'done', summary = ?, finished_at = ?, seconds = seconds + ? WHERE name = ?`,
+      )
+      .run(summary, new Date().toISOString(), seconds, name);
+  }
+
+  /** Marks those of the steps that were begun: their files are to be removed before they begin again. */
+  markStale(names: readonly StepName[]): void {
+    const marks = names.map(() => '?').join(', ');
+    this.#database.prepare(`UPDATE steps SET state = 'stale' WHERE name IN (${marks})`).run(...names);
+  }
+
+  /** Replaces the index of a step's rollouts. */
+  indexRollouts(step: StepName, rollouts: readonly RolloutRecord[]): void {
+    const insert = this.#database.prepare(
+      'INSERT OR REPLACE INTO rollouts (step, id, task, trial, outcome, reward, termination) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    );
+    this.#database.transaction(() => {
+      this.#database.prepare('DELETE FROM rollouts WHERE step = ?').run(step);
+      for (const r of rollouts) insert.run(step, r.id, r.taskId, r.trial, r.outcome, r.reward, r.termination);
+    })();
+  }
+
+  /** Number of indexed rollouts of a step by outcome. */
+  countRollouts(step: StepName): Record<string, number> {
+    const rows = this.#database
+      .prepare('SELECT outcome, count(*) AS n FROM rollouts WHERE step = ? GROUP BY outcome ORDER BY outcome')
+      .all(step) as { outcome: string; n: number }[];
+    return Object.fromEntries(rows.map((row) => [row.outcome, row.n]));
+  }
+
+  close(): void {
+    if (this.#database.open) this.#database.close();
+  }
+}
+
+function toRecord(row: StepRow): StepRecord {
+  return {
+    name: row.name,
+    state: row.state,
+    input: row.input,
+    settings: row.settings,
+    summary: row.summary,
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
+    seconds: row.seconds,
+  };
+}
