@@ -31,16 +31,16 @@ test('every sampled token is a target once, and the weights of a batch sum to 1'
   // Tokens 3, 4 and 6 of the first, 1 and 2 of the second: five targets of weight 1/5.
   const batch = [example(8, [3, 5], [6, 7]), example(4, [1, 3])];
   const [first, second] = toData(batch);
-  expect([...first!.targets]).toEqual([1, 2, 3, 4, 5, 6, 7]);
-  expect([...first!.tokens]).toEqual([0, 1, 2, 3, 4, 5, 6]);
+  expect(Array.from(first!.targets)).toEqual([1, 2, 3, 4, 5, 6, 7]);
+  expect(Array.from(first!.tokens)).toEqual([0, 1, 2, 3, 4, 5, 6]);
   const w = Math.fround(1 / 5);
-  expect([...first!.weights]).toEqual([0, 0, w, w, 0, w, 0]);
-  expect([...second!.weights]).toEqual([w, w, 0]);
+  expect(Array.from(first!.weights)).toEqual([0, 0, w, w, 0, w, 0]);
+  expect(Array.from(second!.weights)).toEqual([w, w, 0]);
 });
 
 test('a sampled first token has no predictor and no weight', () => {
   expect(targetCount(example(3, [0, 2]))).toBe(1);
-  expect([...toData([example(3, [0, 2])])[0]!.weights]).toEqual([1, 0]);
+  expect(Array.from(toData([example(3, [0, 2])])[0]!.weights)).toEqual([1, 0]);
 });
 
 test('batches keep to the padded size where four sequences fit, and lose nothing', () => {
