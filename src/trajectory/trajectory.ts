@@ -83,6 +83,11 @@ export interface Reference {
   readonly toolKinds: { readonly [tool: string]: ToolKind };
   /** Natural-language assertions of the benchmark, kept for reading; no algorithm checks them. */
   readonly assertions?: readonly string[];
+  /**
+   * False where writes beyond `actions` may be right too, because the verifier tests conditions of the end state
+   * rather than the state itself. Absent: a write outside `actions` is wrong.
+   */
+  readonly exhaustive?: boolean;
 }
 
 /** One attempt at one task. */

@@ -1,0 +1,1 @@
+export { readTrajectories as importCanonical } from '../store.js';

@@ -1,0 +1,79 @@
+import { jsonPieces } from '../json-pieces.js';
+import { isObject, read } from '../parse.js';
+import { guardRecord, type ReadOptions } from '../store.js';
+import type { Reference, Trajectory } from '../trajectory.js';
+import { calledTools, readChatMessage } from './chat.js';
+import { toolKindByName, toolKinds } from './tool-kinds.js';
+
+/** A reward of at least this is a pass; the benchmark gives 0 or 1. */
+const PASS = 1 - 1e-6;
+
+function readReference(task: unknown, called: readonly string[]): Reference | undefined {
+  if (!isObject(task)) return undefined;
+  const actions = read.list(task.actions ?? [], 'info.task.actions').map((value, i) => {
+    const action = read.object(value, `info.task.actions[${i}]`);
+    const name = read.text(action.name, `info.task.actions[${i}].name`);
+    return {
+      name,
+      arguments: read.object(action.kwargs ?? action.arguments, `info.task.actions[${i}].kwargs`),
+      kind: toolKindByName(name),
+    };
+  });
+  return {
+    actions,
+    requiredFacts: read
+      .list(task.outputs ?? [], 'info.task.outputs')
+      .map((fact, i) => read.text(fact, `info.task.outputs[${i}]`)),
+    toolKinds: toolKinds([...called, ...actions.map((action) => action.name)]),
+  };
+}
+
+/**
+ * One result of τ-bench v1 (`run.py`): `{task_id, trial, reward, info: {task: {actions, outputs}}, traj}`.
+ * A run that broke (`info.error`, no messages) is excluded.
+ * @throws RecordError naming the wrong field.
+ */
+export function readTauBenchResult(value: unknown): Trajectory {
+  const result = read.object(value, '(record)');
+  const taskId = read.id(result.task_id, 'task_id');
+  const trial = result.trial === undefined || result.trial === null ? 0 : read.count(result.trial, 'trial');
+  const messages = read.list(result.traj, 'traj').map((item, i) => readChatMessage(item, `traj[${i}]`));
+  const info = isObject(result.info) ? result.info : {};
+  const broken = typeof info.error === 'string' || messages.length === 0;
+  const reward = broken ? null : read.number(result.reward, 'reward');
+  const last = messages.at(-1);
+  const reference = readReference(info.task, calledTools(messages));
+  return {
+    id: `${taskId}-${trial}`,
+    taskId,
+    trial,
+    source: 'tau-bench',
+    messages,
+    tools: [],
+    reward: reward === null ? null : Math.min(1, Math.max(0, reward)),
+    outcome: reward === null ? 'excluded' : reward >= PASS ? 'passed' : 'failed',
+    termination: broken
+      ? 'error'
+      : last?.role === 'user' && last.content.includes('###STOP###')
+        ? 'user_stop'
+        : null,
+    ...(reference ? { reference } : {}),
+    metadata: typeof info.error === 'string' ? { error: info.error } : {},
+  };
+}
+
+/**
+ * A results file of τ-bench v1: a JSON list, read as a stream.
+ * @throws InvalidRecordError at a bad record unless `onInvalid` is given; JsonShapeError for a broken file.
+ */
+export async function* importTauBench(path: string, options: ReadOptions = {}): AsyncGenerator<Trajectory> {
+  for await (const piece of jsonPieces(path)) {
+    const trajectory = guardRecord(
+      path,
+      (piece.index ?? 0) + 1,
+      () => readTauBenchResult(JSON.parse(piece.text)),
+      options,
+    );
+    if (trajectory) yield trajectory;
+  }
+}
