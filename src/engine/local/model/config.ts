@@ -16,6 +16,8 @@ export interface ModelConfig {
   readonly rmsEps: number;
   /** The head is the embedding's transpose; there is no `lm_head.weight`. */
   readonly tied: boolean;
+  /** False for models without query and key norms (Llama's); Qwen3, the default, has them. */
+  readonly queryKeyNorm?: boolean;
   /** Most tokens of prompt and completion together. */
   readonly context: number;
   readonly eosTokenIds: readonly number[];
@@ -64,8 +66,10 @@ export function parameterShapes(config: ModelConfig): Map<string, readonly numbe
     for (const projection of PROJECTIONS) {
       shapes.set(`${prefix}.${projection}.weight`, projectionShape(config, projection));
     }
-    shapes.set(`${prefix}.self_attn.q_norm.weight`, [config.headDim]);
-    shapes.set(`${prefix}.self_attn.k_norm.weight`, [config.headDim]);
+    if (config.queryKeyNorm !== false) {
+      shapes.set(`${prefix}.self_attn.q_norm.weight`, [config.headDim]);
+      shapes.set(`${prefix}.self_attn.k_norm.weight`, [config.headDim]);
+    }
     shapes.set(`${prefix}.post_attention_layernorm.weight`, [config.hiddenSize]);
   }
   shapes.set('model.norm.weight', [config.hiddenSize]);

@@ -1,0 +1,42 @@
+import { formatShape, sameShape } from '../dims.js';
+import type { Attributes } from '../onnx.js';
+import type { Value } from '../value.js';
+
+export interface MatmulOptions {
+  readonly transposeA?: boolean;
+  readonly transposeB?: boolean;
+  /** Factor of the product. */
+  readonly alpha?: number;
+}
+
+/**
+ * alpha · op(a) · op(b) of two matrices, or of two stacks of matrices with equal leading dimensions; op transposes
+ * the last two axes. Rule for y = α·a·b: da = α·dy·bᵀ, db = α·aᵀ·dy, and the transposed forms of these.
+ */
+export function matmul(a: Value, b: Value, options: MatmulOptions = {}): Value {
+  const { transposeA: ta = false, transposeB: tb = false, alpha = 1 } = options;
+  const { graph } = a;
+  const flat = a.rank === 2 && b.rank === 2;
+  const op = flat ? 'Gemm' : 'FusedMatMul';
+  const describe = () => `${formatShape(a.shape)}${ta ? 'ᵀ' : ''} · ${formatShape(b.shape)}${tb ? 'ᵀ' : ''}`;
+  if (a.rank < 2 || a.rank !== b.rank || !sameShape(a.shape.slice(0, -2), b.shape.slice(0, -2)))
+    throw graph.error(op, `cannot multiply ${describe()}`);
+  const [m, inner] = ta ? [a.shape.at(-1)!, a.shape.at(-2)!] : [a.shape.at(-2)!, a.shape.at(-1)!];
+  const [innerB, n] = tb ? [b.shape.at(-1)!, b.shape.at(-2)!] : [b.shape.at(-2)!, b.shape.at(-1)!];
+  if (inner !== innerB) throw graph.error(op, `inner sizes ${inner} and ${innerB} differ in ${describe()}`);
+
+  const attributes: Attributes = {
+    ...(ta ? { transA: { int: 1 } } : {}),
+    ...(tb ? { transB: { int: 1 } } : {}),
+    ...(alpha !== 1 ? { alpha: { float: alpha } } : {}),
+  };
+  const y = graph.emit(op, [a, b], [...a.shape.slice(0, -2), m, n], attributes, {
+    domain: flat ? '' : 'com.microsoft',
+  });
+  const product = (x: Value, transposeA: boolean, z: Value, transposeB: boolean) =>
+    matmul(x, z, { transposeA, transposeB, alpha });
+  return graph.differentiable(y, [a, b], (dy) => [
+    a.requiresGradient ? (ta ? product(b, tb, dy, true) : product(dy, false, b, !tb)) : null,
+    b.requiresGradient ? (tb ? product(dy, true, a, ta) : product(a, !ta, dy, false)) : null,
+  ]);
+}

@@ -1,0 +1,168 @@
+import { type Dim, product } from '../graph/dims.js';
+import { Graph } from '../graph/graph.js';
+import {
+  attention,
+  gatherRows,
+  logProbability,
+  matmul,
+  reshape,
+  rotary,
+  rotaryAngles,
+  transpose,
+} from '../graph/ops/index.js';
+import type { Value } from '../graph/value.js';
+import type { ModelConfig, Projection } from '../model/config.js';
+import { decoder, head, joinHeads } from '../model/decoder.js';
+import { gateBias, gatedProjection, gateShapes, gateSlots, gateWeight, spreadSlots } from '../model/gates.js';
+import { adaptedWeight, adapterShapes, loraA, loraB } from '../model/lora.js';
+import {
+  EMBEDDING,
+  memoryShapes,
+  type Parameters,
+  projectionName,
+  type Tensor,
+} from '../model/parameters.js';
+import { type LossName, lossByName } from './losses.js';
+
+/** What a training graph trains. */
+export type TrainingMode =
+  /** Every parameter of the base model. */
+  | { readonly kind: 'full' }
+  /** One adapter on the frozen base. */
+  | { readonly kind: 'adapter'; readonly rank: number; readonly alpha: number }
+  /** The gates of a mixture; base and (concatenated) adapters are frozen. */
+  | { readonly kind: 'gates'; readonly ranks: readonly number[]; readonly adapters: Parameters };
+
+export interface TrainingGraph {
+  readonly model: Uint8Array;
+  /** Names and shapes of what is trained: inputs of these names, gradients as outputs `gradient/NAME`. */
+  readonly trainable: ReadonlyMap<string, readonly number[]>;
+}
+
+/** Sizes that are bound when the graph runs: sequences, tokens of each, positions that have a weight. */
+const ROWS = 'rows';
+const LENGTH = 'length';
+const SELECTED = 'selected';
+
+/**
+ * Forward pass, loss and (unless `loss` is null) backward pass as one ONNX graph.
+ *
+ * Inputs: `tokens` int64 [rows, length], right-padded; `mask` [heads/kvHeads·length, length], 0 where a query may
+ * look and very negative elsewhere; `positions` int64 [selected], flat indices (row·length + t) of the positions
+ * whose next token matters: only they pay for the head; `targets` int64 [selected]; `weights` [selected]; what the
+ * loss needs; and every trainable parameter by name.
+ * Outputs: `logprobs` [selected], `loss` [], `gradient/NAME`.
+ *
+ * @param base parameters of the base model. They are constants of the graph, unless `mode` trains them.
+ */
+export function trainingGraph(
+  config: ModelConfig,
+  base: Parameters,
+  mode: TrainingMode,
+  loss: LossName | null,
+  dims: { readonly rows?: Dim; readonly length?: Dim; readonly selected?: Dim } = {},
+): TrainingGraph {
+  const { rows = ROWS, length = LENGTH, selected = SELECTED } = dims;
+  const graph = new Graph();
+  const trainable = trainableShapes(config, mode);
+  const inputs = new Map<string, Value>();
+  for (const [name, shape] of trainable)
+    inputs.set(name, graph.input(name, shape, { trainable: loss !== null }));
+
+  const constants = new Map<string, Value>();
+  const constant = (source: Parameters, name: string): Value => {
+    const known = constants.get(name);
+    if (known) return known;
+    const { data, shape } = source[name] as Tensor;
+    const value = graph.constant(data, shape);
+    constants.set(name, value);
+    return value;
+  };
+  const parameter = (name: string): Value => inputs.get(name) ?? constant(base, name);
+
+  const tokens = graph.input('tokens', [rows, length], { type: 'int64' });
+  const groups = config.heads / config.kvHeads;
+  const mask = graph.input('mask', [product(groups, length), length]);
+  const angles = rotaryAngles(config.context, config.headDim, config.ropeTheta);
+  const anglesShape = [config.context, config.headDim / 2];
+  const rotation = {
+    cosine: graph.constant(angles.cosine, anglesShape),
+    sine: graph.constant(angles.sine, anglesShape),
+    minusSine: graph.constant(
+      angles.sine.map((x) => -x),
+      anglesShape,
+    ),
+  };
+  const firstPosition = graph.integers([0]);
+
+  let columns: Value | null = null;
+  const project = (layer: number, x: Value, projections: readonly Projection[]): Value[] =>
+    projections.map((projection) => {
+      const module = projectionName(layer, projection);
+      const weight = parameter(`${module}.weight`);
+      if (mode.kind === 'full') return matmul(x, weight);
+      if (mode.kind === 'adapter')
+        return matmul(
+          x,
+          adaptedWeight(weight, parameter(loraA(module)), parameter(loraB(module)), mode.alpha / mode.rank),
+        );
+      const a = constant(mode.adapters, loraA(module));
+      const b = constant(mode.adapters, loraB(module));
+      return gatedProjection(x, weight, a, b, columns as Value);
+    });
+
+  const byHead = (x: Value): Value => transpose(x, [0, 2, 1, 3]);
+  const hidden = decoder(
+    config,
+    gatherRows(parameter(EMBEDDING), reshape(tokens, [product(rows, length)])),
+    [rows, length],
+    {
+      parameter,
+      project,
+      enterLayer: (layer, x) => {
+        if (mode.kind !== 'gates') return;
+        const slots = gateSlots(x, parameter(gateWeight(layer)), parameter(gateBias(layer)), loss !== null);
+        columns = spreadSlots(slots, mode.ranks);
+      },
+      attention: (_layer, q, k, v) => {
+        // Query heads that share a key head stand below each other, so that keys need not be repeated.
+        const grouped = [rows, config.kvHeads, product(groups, length), config.headDim];
+        const queries = reshape(rotary(byHead(q), firstPosition, rotation), grouped);
+        const attended = attention(queries, rotary(byHead(k), firstPosition, rotation), byHead(v), mask);
+        return joinHeads(byHead(reshape(attended, [rows, config.heads, length, config.headDim])));
+      },
+    },
+  );
+
+  const positions = graph.input('positions', [selected], { type: 'int64' });
+  const targets = graph.input('targets', [selected], { type: 'int64' });
+  const logp = logProbability(head(config, gatherRows(hidden, positions), parameter), targets);
+  graph.output('logprobs', logp);
+  if (loss !== null) {
+    const weights = graph.input('weights', [selected]);
+    const total = graph.scope('loss', () => lossByName(loss, logp, weights));
+    graph.output('loss', total);
+    const names = [...trainable.keys()];
+    const gradients = graph.gradients(
+      total,
+      names.map((name) => inputs.get(name) as Value),
+    );
+    for (const [i, name] of names.entries()) graph.output(`gradient/${name}`, gradients[i] as Value);
+  }
+  return { model: graph.toModel(), trainable };
+}
+
+/** Names and shapes in memory of what a mode trains. */
+export function trainableShapes(
+  config: ModelConfig,
+  mode: TrainingMode,
+): ReadonlyMap<string, readonly number[]> {
+  switch (mode.kind) {
+    case 'full':
+      return memoryShapes(config);
+    case 'adapter':
+      return adapterShapes(config, mode.rank);
+    case 'gates':
+      return gateShapes(config, mode.ranks.length);
+  }
+}
