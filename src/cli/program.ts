@@ -1,0 +1,145 @@
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { STEP_NAMES, type StepName } from '../run/events.js';
+import { packageVersion } from './version.js';
+
+/** Options of every command that works on a run. */
+interface RunFlags {
+  readonly run?: string;
+  readonly seed?: number;
+  readonly fast?: boolean;
+  readonly json?: boolean;
+  readonly from?: StepName;
+  readonly until?: StepName;
+  readonly again?: boolean;
+}
+
+const STEP_HELP: Readonly<Record<Exclude<StepName, 'diagnose'>, string>> = {
+  rollout: 'let the base model try the training tasks of the target',
+  synthesize: 'step 2: write, check and calibrate one environment per missing capability',
+  train: 'step 3: train one LoRA adapter per capability by GRPO',
+  compose: 'step 4: fit token gates over the frozen adapters',
+  baselines: 'train what the mixture is compared with, at equal rollouts',
+  evaluate: 'measure base, adapters, baselines and mixture on held-out tasks',
+  report: 'write report.html of the run',
+};
+
+/** The command line. Commands load their rooms when they run, so that `--help` is quick. */
+export function createProgram(): Command {
+  const program = new Command('trace')
+    .description(
+      'Turns the recurrent failures of an agent into a better agent: finds the capabilities that are missing, ' +
+        'builds a verifiable environment for each, trains one LoRA adapter for each, and routes every token to ' +
+        'the adapter it needs.',
+    )
+    .version(packageVersion())
+    .showHelpAfterError('(trace --help lists the commands)')
+    .configureHelp({ sortSubcommands: false })
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ trace run examples/desk            the whole method on the embedded target
+  $ trace run my-agent --until diagnose
+  $ trace diagnose results.json        what is missing in logged trajectories, without a model
+  $ trace status my-agent
+
+Exit codes: 0 done, 1 the work failed or was stopped, 2 wrong use or input.`,
+    );
+
+  program
+    .command('init')
+    .argument('[folder]', 'where to make the project', '.')
+    .description('make a project: trace.config.ts, an environment to start from, README')
+    .option('--json', 'print one JSON line')
+    .action(async (folder: string, flags: { json?: boolean }) => {
+      const { initCommand } = await import('./commands/init.js');
+      initCommand(folder, flags);
+    });
+
+  const run = program
+    .command('run')
+    .argument('[project]', 'folder with a trace.config.*, or the file itself', '.')
+    .description('all steps, one after the other; goes on where it was stopped');
+  addRunOptions(run)
+    .addOption(stepOption('--from <step>', 'do this step and all after it again'))
+    .addOption(stepOption('--until <step>', 'stop after this step'))
+    .addHelpText(
+      'after',
+      `
+Steps, in order: ${STEP_NAMES.join(', ')}.
+Everything is written to PROJECT/.trace/NAME. Stop it at any moment and run it again: finished work is kept, and
+the files end the same.
+
+Examples:
+  $ trace run examples/desk
+  $ trace run examples/desk --fast     a smoke run in minutes
+  $ trace run examples/desk --run second --seed 2
+  $ trace run examples/desk --from evaluate`,
+    )
+    .action(async (project: string, flags: RunFlags) => {
+      const { runCommand } = await import('./commands/run.js');
+      await runCommand(project, flags);
+    });
+
+  for (const [name, help] of Object.entries(STEP_HELP) as [StepName, string][]) {
+    addStepCommand(program, name, help);
+  }
+
+  program
+    .command('status')
+    .argument('[project]', 'folder with a trace.config.*', '.')
+    .description('where the runs of a project stand')
+    .option('--run <name>', 'only this run')
+    .option('--json', 'print one JSON line')
+    .action(async (project: string, flags: { run?: string; json?: boolean }) => {
+      const { statusCommand } = await import('./commands/status.js');
+      statusCommand(project, flags);
+    });
+
+  program
+    .command('doctor')
+    .argument('[project]', 'folder with a trace.config.*; without one the machine alone is looked at')
+    .description('what is missing on this machine, and how to mend it')
+    .option('--json', 'print one JSON line')
+    .action(async (project: string | undefined, flags: { json?: boolean }) => {
+      const { doctorCommand } = await import('./commands/doctor.js');
+      await doctorCommand(project, flags);
+    });
+
+  return program;
+}
+
+/** A command that runs one step of a project, such as `trace train`. */
+export function addStepCommand(program: Command, name: StepName, help: string): Command {
+  const command = program
+    .command(name)
+    .argument('[project]', 'folder with a trace.config.*, or the file itself', '.')
+    .description(help);
+  return addRunOptions(command)
+    .option('--again', 'do it again though it is done')
+    .action(async (project: string, flags: RunFlags) => {
+      const { runCommand } = await import('./commands/run.js');
+      const { again, ...rest } = flags;
+      await runCommand(project, { ...rest, only: name, ...(again ? { from: name } : {}) });
+    });
+}
+
+function addRunOptions(command: Command): Command {
+  return command
+    .option('--run <name>', 'name of the run (default: main, with --fast: fast)')
+    .option('--seed <number>', 'seed of everything, instead of the one in the configuration', parseSeed)
+    .option('--fast', 'smaller numbers everywhere: a smoke run of all steps')
+    .option('--json', 'print one JSON event a line; the last line is the result');
+}
+
+function stepOption(flags: string, help: string): Option {
+  return new Option(flags, help).choices(STEP_NAMES);
+}
+
+function parseSeed(text: string): number {
+  const seed = Number(text);
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(seed)) {
+    throw new InvalidArgumentError('A seed is a whole number from 0.');
+  }
+  return seed;
+}

@@ -1,0 +1,65 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { isAbsolute, join, resolve } from 'node:path';
+import type { LoadedConfig } from '../config/load.js';
+import type { TraceConfig } from '../config/schema.js';
+import { digestFile, digestJson } from '../run/digest.js';
+import { InputError } from '../run/errors.js';
+import { packageRoot } from '../run/package-root.js';
+
+/** A base model as found on disk. */
+export interface LocatedModel {
+  /** Absolute. */
+  readonly folder: string;
+  /** SHA-256 over the files that decide what it computes. */
+  readonly digest: string;
+}
+
+/**
+ * Finds the base model: a name among the models that come with TRACE, or the path of a Hugging Face folder relative
+ * to the project.
+ * @throws InputError when there is none, or files are missing.
+ */
+export function locateModel(model: string, project: string): LocatedModel {
+  const own = join(packageRoot(), 'models', model);
+  const folder = !model.includes('/') && existsSync(own) ? own : resolve(project, model);
+  const missing = ['config.json', 'tokenizer.json'].filter((name) => !existsSync(join(folder, name)));
+  const weights = existsSync(folder)
+    ? readdirSync(folder)
+        .filter((name) => name.endsWith('.safetensors'))
+        .sort()
+    : [];
+  if (weights.length === 0) missing.push('*.safetensors');
+  if (missing.length > 0) {
+    throw new InputError(
+      `model: ${model} is no model folder: ${folder} lacks ${missing.join(', ')}`,
+      'Give the name `desk-base` or the path of a Hugging Face folder of the Qwen3 family.',
+    );
+  }
+  const names = ['config.json', 'tokenizer.json', ...weights];
+  return {
+    folder,
+    digest: digestJson(names.map((name) => [name, digestFile(join(folder, name))])),
+  };
+}
+
+/** The file of a project's own target, or null for a target that comes with TRACE. @throws InputError */
+export function locateTarget(config: TraceConfig, project: string): string | null {
+  const { target } = config;
+  if (!/[./\\]/.test(target)) return null;
+  const file = isAbsolute(target) ? target : resolve(project, target);
+  if (!existsSync(file)) {
+    throw new InputError(`target: there is no file ${file}`, 'Give `desk`, or the path of a module.');
+  }
+  return file;
+}
+
+/** What every step's result depends on: the seed, the base model's bytes and the target. */
+export function commonSettings(loaded: LoadedConfig, model: LocatedModel): Record<string, unknown> {
+  const target = locateTarget(loaded.config, loaded.project);
+  return {
+    seed: loaded.config.seed,
+    model: model.digest,
+    target: target === null ? loaded.config.target : digestFile(target),
+    analyst: loaded.config.analyst,
+  };
+}
