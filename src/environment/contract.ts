@@ -81,6 +81,11 @@ export interface Target<S extends Scenario = Scenario> extends Environment<S> {
   readonly successThreshold: number;
   /** Seeds of a split, in a fixed order; `size` takes fewer or, where the split is open-ended, more. */
   split(name: SplitName, size?: number): readonly number[];
+  /**
+   * Which capabilities a task needs, where a target knows; only evaluation reads it, to break the results down.
+   * The names are the target's own: no step matches them with diagnosed ones.
+   */
+  capabilitiesOf?(scenario: S): readonly string[];
 }
 
 /** A named wrong behaviour of a synthesized environment, as the assistant turns that show it. */
