@@ -3,7 +3,7 @@ import { basename, dirname, extname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { createJiti } from 'jiti';
 import { parseDocument } from 'yaml';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { InputError } from '../run/errors.js';
 import { packageRoot } from '../run/package-root.js';
 import { configSchema, type TraceConfig } from './schema.js';
@@ -54,7 +54,7 @@ export async function loadConfig(place: string): Promise<LoadedConfig> {
 }
 
 /**
- * Checks a configuration and fills in its defaults.
+ * Checks a configuration.
  * @param file how errors name the file.
  * @throws InputError naming every wrong field.
  */
@@ -66,10 +66,10 @@ export function parseConfig(raw: unknown, file: string): TraceConfig {
       'docs/configuration.md lists every field with its default.',
     );
   }
-  const { diagnose } = parsed.data;
-  if (diagnose.ratersNeeded > diagnose.raters) {
+  const { raters, ratersNeeded } = parsed.data.diagnose;
+  if (raters !== undefined && ratersNeeded !== undefined && ratersNeeded > raters) {
     throw new InputError(
-      `${file}: diagnose.ratersNeeded: ${diagnose.ratersNeeded} is more than diagnose.raters (${diagnose.raters})`,
+      `${file}: diagnose.ratersNeeded: ${ratersNeeded} is more than diagnose.raters (${raters})`,
       'Lower ratersNeeded, or raise raters.',
     );
   }
@@ -144,11 +144,25 @@ function describe(issue: z.core.$ZodIssue): string {
   return `${field === '' ? 'the configuration' : field}: ${issue.message}`;
 }
 
-/** Names of the fields of a section. */
+/** Names of the fields of a section; of the whole configuration for the empty path. */
 function fieldsAt(path: readonly PropertyKey[]): string[] {
-  let fields: unknown = configSchema.parse({});
-  for (const key of path) fields = (fields as Record<PropertyKey, unknown>)[key];
-  return Object.keys(fields ?? {});
+  return configFields()
+    .filter((field) => field.startsWith(path.map((key) => `${String(key)}.`).join('')))
+    .map((field) => field.split('.')[path.length]!);
+}
+
+/** Every field of the configuration by its path, such as `train.rank`. */
+export function configFields(): string[] {
+  const schema = z.toJSONSchema(configSchema, { io: 'input' }) as Shape;
+  const walk = (shape: Shape, prefix: string): string[] =>
+    Object.entries(shape.properties ?? {}).flatMap(([name, inner]) =>
+      inner.properties ? walk(inner, `${prefix}${name}.`) : [`${prefix}${name}`],
+    );
+  return walk(schema, '');
+}
+
+interface Shape {
+  readonly properties?: { readonly [name: string]: Shape };
 }
 
 /** The candidate with the smallest edit distance, when it is near enough to be a slip. */

@@ -7,81 +7,113 @@ const positive = z.number().positive();
 /** Attempts of the base model on the target's training split, the material of the diagnosis. */
 const rollout = z.strictObject({
   /** Attempts at every training task. */
-  trials: count.default(32),
-  temperature: z.number().min(0).default(1),
+  trials: count.optional(),
+  /** Tasks of the training split; absent: all. */
+  tasks: count.optional(),
+  temperature: z.number().min(0).optional(),
   /** Most new tokens in one assistant turn. */
-  maxTurnTokens: count.default(64),
+  maxTurnTokens: count.optional(),
   /** Attempts in flight at once; the engine batches them. */
-  concurrency: count.default(64),
+  concurrency: count.optional(),
 });
 
 /** Step 1: retained is what `ratersNeeded` of `raters` find with coverage and gap at least these. */
 const diagnose = z.strictObject({
-  raters: count.default(10),
-  ratersNeeded: count.default(8),
+  raters: count.optional(),
+  ratersNeeded: count.optional(),
   /** ρ: share of failed attempts that lack the capability. */
-  coverage: fraction.default(0.1),
+  coverage: fraction.optional(),
   /** δ: error rate among failed minus error rate among passed attempts. */
-  gap: fraction.default(0.2),
+  gap: fraction.optional(),
 });
 
 /** Step 2: checks and calibration of the written environments. */
 const synthesize = z.strictObject({
   /** Seeds on which the oracle has to score 1 and the mistakes low. */
-  checkSeeds: count.default(200),
+  checkSeeds: count.optional(),
   /** Seeds and rollouts a seed of the calibration on the base model. */
-  calibrationSeeds: count.default(100),
-  calibrationGroup: count.default(16),
+  calibrationSeeds: count.optional(),
+  calibrationGroup: count.optional(),
   /** Most rounds of changing the difficulty. */
-  rounds: count.default(5),
+  rounds: count.optional(),
 });
 
 /** Step 3: GRPO, one LoRA a capability. */
 const train = z.strictObject({
-  rank: count.default(8),
-  alpha: positive.default(16),
-  /** Seeds an iteration, rollouts a seed. */
-  groups: count.default(8),
-  groupSize: z.int().min(2).default(8),
-  iterations: count.default(20),
-  /** Peak learning rate; it falls to a tenth. */
-  learningRate: positive.default(8e-3),
-  /** Held-out seeds of the environment, evaluated every `evaluateEvery` iterations. */
-  heldOut: count.default(64),
-  evaluateEvery: count.default(4),
+  rank: count.optional(),
+  alpha: positive.optional(),
+  iterations: count.optional(),
+  /** Tasks in a batch, and attempts at each. */
+  groups: count.optional(),
+  groupSize: z.int().min(2).optional(),
+  /** Peak learning rate, iterations over which it rises, share after which it falls, and to what share. */
+  learningRate: positive.optional(),
+  warmup: z.int().min(0).optional(),
+  fallFrom: fraction.optional(),
+  finalShare: fraction.optional(),
+  /** Bounds of the ratio in the PPO loss, absolute. */
+  clipLow: fraction.optional(),
+  clipHigh: z.number().min(1).optional(),
+  /** Most L2 norm of the gradient; 0: unbounded. */
+  gradientClip: z.number().min(0).optional(),
+  normalisation: z.enum(['mean', 'mean-std']).optional(),
+  aggregation: z.enum(['token', 'sequence']).optional(),
+  /** Share of a group's attempts that see the hint; it is taken out before the gradient. */
+  hintShare: fraction.optional(),
+  dropReadTurns: z.boolean().optional(),
+  temperature: positive.optional(),
+  maxTurnTokens: count.optional(),
+  concurrency: count.optional(),
+  /** Held-out tasks of one evaluation, and iterations between evaluations. */
+  heldOut: z.int().min(0).optional(),
+  evaluateEvery: count.optional(),
+  /** Training stops once the held-out success is at least `stopAt` in `stopAfter` evaluations in a row. */
+  stopAt: fraction.optional(),
+  stopAfter: count.optional(),
 });
 
 /** Step 4: token-level top-1 gates over the frozen adapters. */
 const compose = z.strictObject({
-  /** Attempts in each capability's environment whose passed ones the gates are fitted to. */
-  rollouts: count.default(96),
+  /** Attempts of each adapter in its own environment; the passed ones teach the gates. */
+  rollouts: count.optional(),
   /** Attempts of the mixture in each environment of two capabilities. */
-  pairRollouts: z.int().min(0).default(48),
-  epochs: count.default(4),
-  learningRate: positive.default(2e-2),
+  pairRollouts: z.int().min(0).optional(),
+  epochs: count.optional(),
+  learningRate: positive.optional(),
+  warmupSteps: z.int().min(0).optional(),
+  /** Padded tokens in one gradient step. */
+  batchTokens: count.optional(),
+  concurrency: count.optional(),
+  maxTurnTokens: count.optional(),
 });
 
 /** What the mixture is compared with, at equal total rollouts. */
 const baselines = z.strictObject({
-  mixedLora: z.boolean().default(true),
-  directGrpo: z.boolean().default(true),
-  merges: z.boolean().default(true),
+  mixedLora: z.boolean().optional(),
+  directGrpo: z.boolean().optional(),
 });
 
 const evaluate = z.strictObject({
   /** Held-out tasks of every split. */
-  tasks: count.default(512),
+  tasks: count.optional(),
   splits: z
     .array(z.enum(['test', 'shift']))
     .min(1)
-    .default(['test', 'shift']),
+    .optional(),
   decodings: z
     .array(z.enum(['sample', 'greedy']))
     .min(1)
-    .default(['sample', 'greedy']),
+    .optional(),
+  /** Whether the average and the sum of the adapters are evaluated too. */
+  merges: z.boolean().optional(),
+  concurrency: count.optional(),
+  maxTurnTokens: count.optional(),
 });
 
-/** The whole of `trace.config.*`; every field has a default. */
+/**
+ * The whole of `trace.config.*`. Every field may be left out: the settings of a step that are not named here are the
+ * step's own defaults (docs/configuration.md).
+ */
 export const configSchema = z.strictObject({
   /** `desk`, or the path of a module whose default export is a `Target`. */
   target: z.string().min(1).default('desk'),
@@ -102,7 +134,7 @@ export const configSchema = z.strictObject({
 
 /** A configuration as a project writes it: every field optional. */
 export type TraceConfigInput = z.input<typeof configSchema>;
-/** A configuration with its defaults filled in. */
+/** A checked configuration; every section is there, maybe empty. */
 export type TraceConfig = z.output<typeof configSchema>;
 
 /**
