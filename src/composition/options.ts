@@ -31,3 +31,11 @@ export const COMPOSITION_DEFAULTS: CompositionOptions = {
   concurrency: 64,
   maxTurnTokens: 64,
 };
+
+/** A smoke run: shows that the machinery works, not what it reaches. */
+export const COMPOSITION_FAST: CompositionOptions = {
+  ...COMPOSITION_DEFAULTS,
+  rollouts: 32,
+  pairRollouts: 8,
+  epochs: 2,
+};

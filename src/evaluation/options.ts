@@ -25,3 +25,6 @@ export const EVALUATION_DEFAULTS: EvaluationOptions = {
   maxTurnTokens: 64,
   concurrency: 128,
 };
+
+/** A smoke run: the intervals say how little it means. */
+export const EVALUATION_FAST: EvaluationOptions = { ...EVALUATION_DEFAULTS, tasks: 64 };
