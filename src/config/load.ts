@@ -115,19 +115,29 @@ export async function importDefault(file: string): Promise<unknown> {
     alias: { 'trace-agents': join(root, entry) },
     moduleCache: false,
     fsCache: false,
+    interopDefault: false,
   });
-  let module: { default?: unknown };
+  let module: unknown;
   try {
-    module = await jiti.import<{ default?: unknown }>(file);
+    module = await jiti.import(file);
   } catch (error) {
     throw new InputError(`${file}: ${error instanceof Error ? error.message : String(error)}`, undefined, {
       cause: error,
     });
   }
-  if (module.default === undefined) {
+  const value = defaultOf(module);
+  if (value === undefined) {
     throw new InputError(`${file} has no default export`, 'Write `export default …`.');
   }
-  return module.default;
+  return value;
+}
+
+/** `export default` of an ES module; of a CommonJS module what it exports. */
+function defaultOf(module: unknown): unknown {
+  const exports = module as { default?: unknown; __esModule?: boolean; [Symbol.toStringTag]?: string };
+  if (exports === null || typeof exports !== 'object') return exports;
+  const isEsModule = exports.__esModule === true || exports[Symbol.toStringTag] === 'Module';
+  return isEsModule || exports.default !== undefined ? exports.default : exports;
 }
 
 function describe(issue: z.core.$ZodIssue): string {
