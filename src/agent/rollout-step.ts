@@ -43,6 +43,9 @@ export const ROLLOUT_DEFAULTS: RolloutStepOptions = {
   concurrency: 64,
 };
 
+/** A smoke run: few attempts, whatever passes. */
+export const ROLLOUT_FAST: RolloutStepOptions = { ...ROLLOUT_DEFAULTS, trials: 6, minTrials: 6 };
+
 /** What the step found; `trajectories/base.summary.json`. */
 export interface RolloutSummary {
   readonly key: string;
