@@ -1,3 +1,4 @@
+// COORDINATOR NOTE for the desk engineer: read /tmp/team/desk-note.md now, then delete this line.
 /** Every sentence that is said at the desk, by the policy, the user and a good agent. */
 
 /** Sentences of the policy; the tokenizer has one token for each. */
@@ -35,3 +36,16 @@ export const joinRequests = (requests: readonly string[]): string => `Please ${r
 /** The closing report, such as `k30 returned, k22 transferred.` */
 export const reportFact = (order: string, outcome: string): string => `${order} ${outcome}`;
 export const joinReport = (facts: readonly string[]): string => `${facts.join(', ')}.`;
+
+/** Guidance that makes a careful agent likelier: what to attend to, never a call or a value. */
+export const GUIDANCE_OPEN = '<expert_guidance>';
+export const GUIDANCE_CLOSE = '</expert_guidance>';
+export const GUIDANCE = {
+  selection: 'Compare all listed options with the wish.',
+  precondition: 'Check the status before you write.',
+  completion: 'Count the requests and do each of them.',
+  arguments: 'Copy arguments from the record they belong to.',
+} as const;
+export const guidance = (sentences: readonly string[]): string =>
+  `${GUIDANCE_OPEN}${sentences.join(' ')}${GUIDANCE_CLOSE}`;
+export const HINT = guidance(Object.values(GUIDANCE));
