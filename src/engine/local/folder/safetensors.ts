@@ -224,7 +224,7 @@ function checkLayout(entries: readonly Entry[], dataBytes: number, source: strin
 
 function toFloat32(bytes: Uint8Array, dtype: string): Float32Array {
   // A copy is always aligned and owned, wherever the bytes came from.
-  const copy = bytes.slice().buffer;
+  const copy = new Uint8Array(bytes).buffer;
   if (dtype === 'F32') return new Float32Array(copy);
   const halves = new Uint16Array(copy);
   const data = new Float32Array(halves.length);
