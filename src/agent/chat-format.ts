@@ -95,10 +95,11 @@ export class ChatFormat {
 
   /**
    * Text between a sampled turn and the next one: end of turn, the new messages, header of the next turn. Null
-   * when the template has to see the whole conversation for it, or would write the earlier part otherwise.
+   * when the template has to see the whole conversation for it. Only for conversations without thinking: a template
+   * may leave that out later, wherever it stands.
    */
-  localContinuation(turn: AssistantMessage, added: readonly Message[]): string | null {
-    if (!this.#local || turn.reasoning !== undefined) return null;
+  localContinuation(added: readonly Message[]): string | null {
+    if (!this.#local) return null;
     return this.#continuations.get(JSON.stringify(added), () =>
       this.#closing([{ role: 'user', content: '' }], added),
     );

@@ -15,6 +15,8 @@ interface Draft {
   readonly firstTurn: number;
   /** Template text before each sampled turn. */
   readonly segments: string[];
+  /** A turn sampled here has thinking, which the template may leave out later. */
+  thinks: boolean;
 }
 
 export interface ConversationOptions {
@@ -36,7 +38,6 @@ export class Conversation {
   readonly #drafts: Draft[] = [];
   #seen = 0;
   #turns = 0;
-  #lastTurn: AssistantMessage | null = null;
 
   constructor(format: ChatFormat, options: ConversationOptions) {
     this.#format = format;
@@ -65,8 +66,8 @@ export class Conversation {
       draft.logprobs.push(result.logprobs[i]!);
       draft.routes?.push(result.routes?.[i] ?? []);
     }
+    if (message.reasoning !== undefined) draft.thinks = true;
     this.#turns++;
-    this.#lastTurn = message;
   }
 
   /** How many sequences there are: a new one means that a cached prefix is of no more use. */
@@ -104,6 +105,7 @@ export class Conversation {
       ...(plain && { promptWithoutHint: this.#format.encode(this.#format.renderPrompt(plain, tools)) }),
       firstTurn: this.#turns,
       segments: [text],
+      thinks: false,
     });
   }
 
@@ -129,7 +131,7 @@ export class Conversation {
 
   #continuation(draft: Draft, messages: readonly Message[]): string | null {
     const added = messages.slice(this.#seen + 1);
-    const local = this.#format.localContinuation(this.#lastTurn!, added);
+    const local = draft.thinks ? null : this.#format.localContinuation(added);
     if (local !== null) return local;
     const segments = this.#format.segments(messages, this.#options.tools, draft.firstTurn);
     if (!segments || segments.length !== draft.segments.length + 1) return null;

@@ -67,6 +67,19 @@ describe('exact tokens', () => {
     );
   });
 
+  test('also when only an earlier turn thought', async () => {
+    const engine: ScriptedEngine = new ScriptedEngine(FORGETFUL_TEMPLATE, (p, r) =>
+      engine.requests.length === 1 ? `<think>hm</think>${obedient(p, r)}` : obedient(p, r),
+    );
+    const [rollout] = await runRollouts(engine, new LetterEnvironment(['a', 'b'], 3), requests(1), OPTIONS);
+    expect(rollout!.turns).toBe(3);
+    // The thought is gone from the second prompt on; from there each prompt extends the one before it.
+    expect(rollout!.sequences.map((s) => engine.tokenizer.decode(s.tokens).includes('<think>'))).toEqual([
+      true,
+      false,
+    ]);
+  });
+
   test('the hint is in the prompt, and the prompt without it is kept beside it', async () => {
     const engine = new ScriptedEngine(LOCAL_TEMPLATE, obedient);
     const [hinted] = await runRollouts(engine, new LetterEnvironment(), requests(1, true), OPTIONS);
