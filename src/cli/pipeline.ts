@@ -52,7 +52,10 @@ export function buildSteps({ config, fast, common, session, journal }: PipelineI
       options: { ...ROLLOUT_DEFAULTS, ...config.rollout },
       run: async (context, options) => {
         const { runRolloutStep } = await import('../agent/rollout-step.js');
-        const found = await runRolloutStep(context, options, { engine: await engine(), target: await target() });
+        const found = await runRolloutStep(context, options, {
+          engine: await engine(),
+          target: await target(),
+        });
         await indexRollouts(journal, context.folder);
         const { rollouts, tasks, passed, failed, excluded } = found;
         const broken = excluded > 0 ? `, ${excluded} broken` : '';
@@ -115,6 +118,17 @@ export function buildSteps({ config, fast, common, session, journal }: PipelineI
         return `${names.size} systems on ${options.tasks} tasks of ${options.splits.join(' and ')}`;
       },
     }),
+    step({
+      name: 'report',
+      title: 'the run on one page',
+      outputs: ['report.html'],
+      options: {},
+      run: async (context) => {
+        const { runReport } = await import('../report/report-step.js');
+        runReport(context);
+        return 'report.html';
+      },
+    }),
   ];
 }
 
@@ -122,6 +136,7 @@ export function buildSteps({ config, fast, common, session, journal }: PipelineI
 async function indexRollouts(journal: Journal, folder: string): Promise<void> {
   const { readTrajectories } = await import('../trajectory/store.js');
   const records: RolloutRecord[] = [];
-  for await (const trajectory of readTrajectories(runPaths.baseTrajectories(folder))) records.push(trajectory);
+  for await (const trajectory of readTrajectories(runPaths.baseTrajectories(folder)))
+    records.push(trajectory);
   journal.indexRollouts('rollout', records);
 }

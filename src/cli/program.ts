@@ -1,4 +1,7 @@
+import { existsSync, statSync } from 'node:fs';
+import { basename } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { CONFIG_NAMES } from '../config/load.js';
 import { STEP_NAMES, type StepName } from '../run/events.js';
 import { packageVersion } from './version.js';
 
@@ -13,8 +16,9 @@ interface RunFlags {
   readonly again?: boolean;
 }
 
-const STEP_HELP: Readonly<Record<Exclude<StepName, 'diagnose'>, string>> = {
+const STEP_HELP: Readonly<Record<StepName, string>> = {
   rollout: 'let the base model try the training tasks of the target',
+  diagnose: 'step 1: which capabilities are missing; of a project, or of logged trajectories',
   synthesize: 'step 2: write, check and calibrate one environment per missing capability',
   train: 'step 3: train one LoRA adapter per capability by GRPO',
   compose: 'step 4: fit token gates over the frozen adapters',
@@ -81,9 +85,9 @@ Examples:
       await runCommand(project, flags);
     });
 
-  for (const [name, help] of Object.entries(STEP_HELP) as [StepName, string][]) {
-    addStepCommand(program, name, help);
-  }
+  addStepCommand(program, 'rollout');
+  addDiagnoseCommand(program);
+  for (const name of STEP_NAMES.slice(STEP_NAMES.indexOf('diagnose') + 1)) addStepCommand(program, name);
 
   program
     .command('status')
@@ -110,18 +114,55 @@ Examples:
 }
 
 /** A command that runs one step of a project, such as `trace train`. */
-export function addStepCommand(program: Command, name: StepName, help: string): Command {
+function addStepCommand(program: Command, name: StepName): void {
   const command = program
     .command(name)
     .argument('[project]', 'folder with a trace.config.*, or the file itself', '.')
-    .description(help);
-  return addRunOptions(command)
+    .description(STEP_HELP[name]);
+  addRunOptions(command)
     .option('--again', 'do it again though it is done')
-    .action(async (project: string, flags: RunFlags) => {
-      const { runCommand } = await import('./commands/run.js');
-      const { again, ...rest } = flags;
-      await runCommand(project, { ...rest, only: name, ...(again ? { from: name } : {}) });
+    .action((project: string, flags: RunFlags) => runStep(name, project, flags));
+}
+
+async function runStep(name: StepName, project: string, flags: RunFlags): Promise<void> {
+  const { runCommand } = await import('./commands/run.js');
+  const { again, ...rest } = flags;
+  await runCommand(project, { ...rest, only: name, ...(again ? { from: name } : {}) });
+}
+
+/** `trace diagnose`: the step of a project, or, for files, a diagnosis of its own. */
+function addDiagnoseCommand(program: Command): void {
+  const command = program
+    .command('diagnose')
+    .argument('[inputs...]', 'files of logged trajectories; or a project folder (default: this one)')
+    .description(STEP_HELP.diagnose);
+  addRunOptions(command)
+    .option('--again', 'of a project: do it again though it is done')
+    .option('--out <folder>', 'of files: write capabilities, raters and a report there')
+    .addHelpText(
+      'after',
+      `
+Reads τ-bench and τ²-bench results and TRACE's own trajectories; needs no model and no key.
+
+Examples:
+  $ trace diagnose results.json
+  $ trace diagnose retail.json airline.json --out diagnosis
+  $ trace diagnose results.json --json
+  $ trace diagnose examples/desk       the step of a project`,
+    )
+    .action(async (inputs: string[], flags: RunFlags & { out?: string }) => {
+      const [first = '.'] = inputs;
+      if (inputs.length < 2 && isProject(first)) return runStep('diagnose', first, flags);
+      const { diagnoseFiles } = await import('./diagnose.js');
+      return diagnoseFiles(inputs, flags);
     });
+}
+
+/** A folder, or a configuration file. */
+function isProject(path: string): boolean {
+  return (
+    CONFIG_NAMES.some((name) => name === basename(path)) || (existsSync(path) && statSync(path).isDirectory())
+  );
 }
 
 function addRunOptions(command: Command): Command {

@@ -6,10 +6,11 @@ const positive = z.number().positive();
 
 /** Attempts of the base model on the target's training split, the material of the diagnosis. */
 const rollout = z.strictObject({
-  /** Attempts at every training task. */
+  /** Most and fewest attempts at every training task. */
   trials: count.optional(),
-  /** Tasks of the training split; absent: all. */
-  tasks: count.optional(),
+  minTrials: count.optional(),
+  /** Passed attempts that the diagnosis needs for its contrast: sampling goes on until they are there. */
+  passedNeeded: z.int().min(0).optional(),
   temperature: z.number().min(0).optional(),
   /** Most new tokens in one assistant turn. */
   maxTurnTokens: count.optional(),
@@ -91,6 +92,8 @@ const compose = z.strictObject({
 const baselines = z.strictObject({
   mixedLora: z.boolean().optional(),
   directGrpo: z.boolean().optional(),
+  /** Training tasks of direct GRPO; absent: the whole compound split. */
+  targetTasks: count.optional(),
 });
 
 const evaluate = z.strictObject({

@@ -35,7 +35,13 @@ export async function runCommand(place: string, flags: RunCommandFlags): Promise
 
   const workspace = Workspace.open(folder);
   const session = new Session(config, loaded.project, model.folder);
-  const steps = buildSteps({ config, fast: flags.fast ?? false, common, session, journal: workspace.journal });
+  const steps = buildSteps({
+    config,
+    fast: flags.fast ?? false,
+    common,
+    session,
+    journal: workspace.journal,
+  });
   const names = steps.map((step) => step.name);
   const last = flags.only ?? flags.until;
   const shown = last === undefined ? names : names.slice(0, names.indexOf(last) + 1);
