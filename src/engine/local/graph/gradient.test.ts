@@ -75,7 +75,7 @@ async function checkGradient(
   const bound = y.shape.map((dim) => (typeof dim === 'number' ? dim : bindings(shapes, named, dim)));
   const weights = Float32Array.from({ length: bound.reduce((a, b) => a * b, 1) }, () => random.gaussian());
   const run = async () => session.run({ ...tensors(), probe: new Tensor('float32', weights, bound) });
-  const valueOf = async () => {
+  const contract = async () => {
     const { y: output } = await run();
     // Contracted in double precision: float32 sums would drown small derivatives.
     return (output!.data as Float32Array).reduce(
@@ -92,10 +92,10 @@ async function checkGradient(
       const kept = data[i] as number;
       data[i] = kept + step;
       const above = data[i] as number;
-      const up = await valueOf();
+      const up = await contract();
       data[i] = kept - step;
       const below = data[i] as number;
-      const down = await valueOf();
+      const down = await contract();
       data[i] = kept;
       const numeric = (up - down) / (above - below);
       const tolerance = 5e-3 * Math.max(1, Math.abs(numeric));

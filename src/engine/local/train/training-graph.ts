@@ -31,7 +31,7 @@ export type TrainingMode =
   /** One adapter on the frozen base. */
   | { readonly kind: 'adapter'; readonly rank: number; readonly alpha: number }
   /** The gates of a mixture; base and (concatenated) adapters are frozen. */
-  | { readonly kind: 'gates'; readonly ranks: readonly number[]; readonly adapters: Parameters };
+  | { readonly kind: 'gates'; readonly ranks: readonly number[] };
 
 export interface TrainingGraph {
   readonly model: Uint8Array;
@@ -50,7 +50,7 @@ const SELECTED = 'selected';
  * Inputs: `tokens` int64 [rows, length], right-padded; `mask` [heads/kvHeads·length, length], 0 where a query may
  * look and very negative elsewhere; `positions` int64 [selected], flat indices (row·length + t) of the positions
  * whose next token matters: only they pay for the head; `targets` int64 [selected]; `weights` [selected]; what the
- * loss needs; and every trainable parameter by name.
+ * loss needs; every trainable parameter by name; for gates also the concatenated adapters' A and B.
  * Outputs: `logprobs` [selected], `loss` [], `gradient/NAME`.
  *
  * @param base parameters of the base model. They are constants of the graph, unless `mode` trains them.
@@ -69,16 +69,21 @@ export function trainingGraph(
   for (const [name, shape] of trainable)
     inputs.set(name, graph.input(name, shape, { trainable: loss !== null }));
 
+  if (mode.kind === 'gates') {
+    const rank = mode.ranks.reduce((a, b) => a + b, 0);
+    for (const [name, shape] of adapterShapes(config, rank)) inputs.set(name, graph.input(name, shape));
+  }
+
   const constants = new Map<string, Value>();
-  const constant = (source: Parameters, name: string): Value => {
+  const constant = (name: string): Value => {
     const known = constants.get(name);
     if (known) return known;
-    const { data, shape } = source[name] as Tensor;
+    const { data, shape } = base[name] as Tensor;
     const value = graph.constant(data, shape);
     constants.set(name, value);
     return value;
   };
-  const parameter = (name: string): Value => inputs.get(name) ?? constant(base, name);
+  const parameter = (name: string): Value => inputs.get(name) ?? constant(name);
 
   const tokens = graph.input('tokens', [rows, length], { type: 'int64' });
   const groups = config.heads / config.kvHeads;
@@ -106,9 +111,7 @@ export function trainingGraph(
           x,
           adaptedWeight(weight, parameter(loraA(module)), parameter(loraB(module)), mode.alpha / mode.rank),
         );
-      const a = constant(mode.adapters, loraA(module));
-      const b = constant(mode.adapters, loraB(module));
-      return gatedProjection(x, weight, a, b, columns as Value);
+      return gatedProjection(x, weight, parameter(loraA(module)), parameter(loraB(module)), columns as Value);
     });
 
   const byHead = (x: Value): Value => transpose(x, [0, 2, 1, 3]);

@@ -9,7 +9,7 @@ export function reshape(a: Value, shape: Shape): Value {
   const { graph } = a;
   if (product(...a.shape) !== product(...shape))
     throw graph.error('Reshape', `${formatShape(a.shape)} has other elements than ${formatShape(shape)}`);
-  const y = graph.emit('Reshape', [a, reshapeTarget(a, shape)], shape);
+  const y = graph.emit('Reshape', [a, reshapeTarget(a, shape)], shape, {}, { type: a.type });
   return graph.differentiable(y, [a], (dy) => [reshape(dy, a.shape)]);
 }
 
@@ -36,7 +36,7 @@ export function transpose(a: Value, permutation: readonly number[]): Value {
       `[${permutation}] is no permutation of the axes of ${formatShape(a.shape)}`,
     );
   const shape = permutation.map((axis) => a.shape[axis] as Dim);
-  const y = graph.emit('Transpose', [a], shape, { perm: { ints: permutation } });
+  const y = graph.emit('Transpose', [a], shape, { perm: { ints: permutation } }, { type: a.type });
   const inverse = permutation.map((_, axis) => permutation.indexOf(axis));
   return graph.differentiable(y, [a], (dy) => [transpose(dy, inverse)]);
 }
