@@ -25,7 +25,7 @@ test('each baseline trains with at most what the mixture cost in all, and with a
   for (const name of ['alpha', 'beta', 'gamma'])
     writeJsonWhole(join(runPaths.adapter(folder, name), 'summary.json'), { rollouts: 200 });
   writeJsonWhole(join(runPaths.composed(folder), 'composition.json'), { rollouts: 150 });
-  const settings = { groups: 4, groupSize: 8, iterations: 10, learningRate: 0.3, heldOut: 16, stopAt: 2 };
+  const settings = { groups: 4, groupSize: 8, iterations: 10, learningRate: 0.3, heldOut: 16 };
 
   const events: RunEvent[] = [];
   const engine = tabularEngine(tabularBase());

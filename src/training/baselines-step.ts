@@ -46,9 +46,13 @@ export async function runBaselinesStep(
     level: 'info',
     text: `each baseline gets the mixture's ${budget.total} rollouts (${parts.join(', ')})`,
   });
-  const summaries = await runBaselines({ ...context, emit }, { ...options, rollouts: budget.total }, deps);
+  const settings = { ...options, stopAt: NEVER, rollouts: budget.total };
+  const summaries = await runBaselines({ ...context, emit }, settings, deps);
   return { budget, summaries };
 }
+
+/** A held-out success that cannot be reached: a baseline spends its whole budget, so that the totals are equal. */
+const NEVER = 2;
 
 const total = (counts: { readonly [name: string]: number }) =>
   Object.values(counts).reduce((sum, count) => sum + count, 0);
