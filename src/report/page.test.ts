@@ -85,8 +85,6 @@ const budget: Budget = {
 };
 const page = reportPage({ files, budget, missing: [HOSTILE], diagnosis: html`<p>${HOSTILE}</p>` });
 
-const VOID = new Set(['meta', 'line', 'circle', 'polyline', 'rect', 'path']);
-
 /** Names of all elements; throws where a tag is not closed in order or an attribute is not quoted. */
 function elements(text: string): string[] {
   const stack: string[] = [];
@@ -100,7 +98,7 @@ function elements(text: string): string[] {
   for (const match of text.matchAll(tag)) {
     between(at, match.index);
     at = match.index + match[0].length;
-    const [, closing, name, attributes = ''] = match;
+    const [, closing, name, attributes = '', empty] = match;
     if (name === undefined) continue;
     for (const [, attribute] of attributes.matchAll(/([a-zA-Z0-9-]+)="[^"]*"/g))
       if (/^on/i.test(attribute!)) throw new Error(`handler in ${match[0]}`);
@@ -109,7 +107,7 @@ function elements(text: string): string[] {
       if (open !== name) throw new Error(`</${name}> closes <${open}>`);
     } else {
       names.push(name);
-      if (!VOID.has(name)) stack.push(name);
+      if (!empty && name !== 'meta') stack.push(name);
     }
   }
   between(at, text.length);
