@@ -1,12 +1,18 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { comparedFiles, isCompared } from '../src/run/digest.js';
 import { Random } from '../src/run/random.js';
+
+/** Mounts a small file system of its own; false where that is not permitted. */
+function mountSmall(folder: string, kilobytes: number): boolean {
+  mkdirSync(folder, { recursive: true });
+  return spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${kilobytes}k`, 'tmpfs', folder]).status === 0;
+}
 
 /** A run of four toy steps with six pieces each, killed at random moments, ends with the bytes of one left alone. */
 
@@ -61,6 +67,33 @@ test('killed at random moments, a run ends with the same bytes', async () => {
     [],
   );
   expect(isCompared('journal.sqlite')).toBe(false);
+});
+
+test('a full disk and a read-only folder end with a clear error and lose nothing', async (context) => {
+  const disk = join(root, 'disk');
+  if (!mountSmall(disk, 84)) context.skip('mounting a small file system needs privileges');
+  try {
+    const full = await finish(start(join(disk, 'run'), 0));
+    expect(full.code).toBe(1);
+    expect(full.stderr).toMatch(/the disk is full \(ENOSPC\)\n.*is kept/);
+    expect(full.stderr).not.toMatch(/^\s+at /m);
+    const kept = contents(join(disk, 'run'));
+    expect(Object.keys(kept).length).toBeGreaterThan(0);
+
+    spawnSync('mount', ['-o', 'remount,ro', disk]);
+    const readOnly = await finish(start(join(disk, 'run'), 0));
+    expect(readOnly.code).toBe(1);
+    expect(readOnly.stderr).toContain('read-only (EROFS)');
+    expect(contents(join(disk, 'run'))).toEqual(kept);
+
+    spawnSync('mount', ['-o', 'remount,rw,size=4m', disk]);
+    expect((await finish(start(join(disk, 'run'), 0))).code).toBe(0);
+    const alone = join(root, 'alone');
+    expect((await finish(start(alone, 0))).code).toBe(0);
+    expect(contents(join(disk, 'run'))).toEqual(contents(alone));
+  } finally {
+    spawnSync('umount', [disk]);
+  }
 });
 
 test('SIGINT stops at the next piece, and a second process is refused meanwhile', async () => {

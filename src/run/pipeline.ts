@@ -103,7 +103,11 @@ export async function runPipeline(
         journal.finish(step.name, summary, seconds());
         emit({ type: 'step:end', step: step.name, summary });
       } catch (error) {
-        journal.addSeconds(step.name, seconds());
+        try {
+          journal.addSeconds(step.name, seconds());
+        } catch {
+          // A full disk stops the journal too; the step's own error says more.
+        }
         throw error;
       }
     }

@@ -6,6 +6,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { explainError, TraceError } from '../../src/run/errors.js';
 import { STEP_NAMES } from '../../src/run/events.js';
 import { writeFileWhole } from '../../src/run/files.js';
 import { runPipeline, type Step, stopOnSignals } from '../../src/run/pipeline.js';
@@ -42,9 +43,10 @@ function readAll(path: string): string {
     .join('');
 }
 
-const workspace = Workspace.open(folder!);
 const stop = stopOnSignals(() => {});
+let workspace: Workspace | undefined;
 try {
+  workspace = Workspace.open(folder!);
   await runPipeline(workspace, steps, {
     seed: 11,
     emit: () => {},
@@ -52,6 +54,10 @@ try {
     onAccepted: () => process.stdout.write('begin\n'),
   });
   process.stdout.write('end\n');
+} catch (thrown) {
+  const error = explainError(thrown);
+  process.stderr.write(`${error.message}\n${error instanceof TraceError ? error.mend : error.stack}\n`);
+  process.exitCode = 1;
 } finally {
-  workspace.close();
+  workspace?.close();
 }
