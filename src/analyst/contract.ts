@@ -56,7 +56,9 @@ export interface Analyst {
   readonly name: string;
   /** Up to ten candidates. */
   discover(trajectories: readonly Trajectory[]): Promise<readonly Capability[]>;
-  /** One rater's labels of one trajectory for all candidates. */
+  /** Which of the trajectories a rater labels, where raters differ by what they see; absent: all of them. */
+  sees?(trajectories: readonly Trajectory[], rater: number): readonly Trajectory[];
+  /** One rater's labels of one trajectory for all candidates; raters count from 0. */
   label(
     trajectory: Trajectory,
     candidates: readonly Capability[],

@@ -1,0 +1,327 @@
+import type { Reference, Trajectory } from '../../trajectory/trajectory.js';
+import type { Evidence } from '../contract.js';
+import { type Act, type Course, readCourse } from './acts.js';
+import { argumentCauses, chosenAmongListed } from './arguments.js';
+import type { OfflineCapability } from './capabilities.js';
+import { callEvidence, lastWords, messageText, quoteOf } from './evidence.js';
+import { type Matching, matchOperations, type Operation } from './matching.js';
+import type { Strictness } from './strictness.js';
+import { isIdentifier, leaves, mentions } from './values.js';
+
+/** Something a trajectory lacks, and where it shows. */
+export interface Finding {
+  readonly capability: OfflineCapability;
+  readonly evidence: Evidence;
+}
+
+/** What one trajectory needs and lacks. */
+export interface Detection {
+  readonly findings: readonly Finding[];
+  /** Needed as far as this trajectory and its reference tell; what is lacking is always needed. */
+  readonly needed: ReadonlySet<OfflineCapability>;
+}
+
+const REFUSAL =
+  /\b(unable to|(can ?not|can['’]t|could not|couldn['’]t|won['’]t be able to) (be |help|assist|process|proceed|cancel|change|modify|return|refund|exchange|update|do|make|offer|provide)|not (possible|eligible|allowed|permitted)|against (the|our) policy)/i;
+/** Ends that a malformed turn brings about, in the words of the benchmarks. */
+const BROKEN_ENDS = /^(malformed|agent_error|format_error|parse_error)$/;
+
+class Detector {
+  readonly #course: Course;
+  readonly #strictness: Strictness;
+  readonly #findings: Finding[] = [];
+  readonly #needed = new Set<OfflineCapability>();
+
+  constructor(trajectory: Trajectory, strictness: Strictness) {
+    this.#course = readCourse(trajectory);
+    this.#strictness = strictness;
+  }
+
+  get #trajectory(): Trajectory {
+    return this.#course.trajectory;
+  }
+
+  detect(): Detection {
+    const broken = this.#brokenTurn();
+    const loop = this.#loop();
+    const { reference } = this.#trajectory;
+    if (reference) this.#againstReference(reference, broken, loop);
+    else this.#withoutReference();
+    for (const finding of this.#findings) this.#needed.add(finding.capability);
+    return { findings: this.#findings, needed: this.#needed };
+  }
+
+  #add(capability: OfflineCapability, evidence: Evidence | null): void {
+    if (evidence) this.#findings.push({ capability, evidence });
+  }
+
+  #last(note: string): Evidence | null {
+    return lastWords(this.#trajectory.messages, note);
+  }
+
+  /** A turn that could not be read, or that ended the attempt for its form. */
+  #brokenTurn(): boolean {
+    const { messages, termination } = this.#trajectory;
+    if (messages.some((message) => message.role === 'assistant')) this.#needed.add('well_formed_output');
+    const at = messages.findIndex((m) => m.role === 'assistant' && m.malformed !== undefined);
+    if (at >= 0) {
+      const message = messages[at]!;
+      const why = message.role === 'assistant' ? (message.malformed ?? '') : '';
+      const quote = quoteOf(messageText(message));
+      this.#add(
+        'well_formed_output',
+        quote === '' ? this.#last(`the turn after it is broken: ${why}`) : { message: at, quote, note: why },
+      );
+      return true;
+    }
+    if (!BROKEN_ENDS.test(termination ?? '')) return false;
+    this.#add('well_formed_output', this.#last(`the attempt ended as ${termination} after these words`));
+    return true;
+  }
+
+  /** The same call with the same result, or the same words, again and again with no change in between. */
+  #loop(): boolean {
+    const { loopLength } = this.#strictness;
+    const { acts } = this.#course;
+    if (acts.length >= 2) this.#needed.add('loop_avoidance');
+    let counts = new Map<string, number>();
+    for (const act of acts) {
+      if (act.kind === 'write' && !act.failed && !counts.has(`${act.key} ${act.result}`)) counts = new Map();
+      const key = `${act.key} ${act.result}`;
+      const count = (counts.get(key) ?? 0) + 1;
+      counts.set(key, count);
+      if (count >= loopLength) {
+        this.#add('loop_avoidance', callEvidence(act, `the same call with the same result, ${count} times`));
+        return true;
+      }
+    }
+    const said = new Map<string, number>();
+    for (const [index, message] of this.#trajectory.messages.entries()) {
+      if (message.role !== 'assistant' || !message.content?.trim()) continue;
+      const text = message.content.trim();
+      const count = (said.get(text) ?? 0) + 1;
+      said.set(text, count);
+      if (count < loopLength) continue;
+      this.#needed.add('loop_avoidance');
+      const note = `the same words, ${count} times`;
+      this.#add('loop_avoidance', { message: index, quote: quoteOf(text), note });
+      return true;
+    }
+    return false;
+  }
+
+  #againstReference(reference: Reference, broken: boolean, loop: boolean): void {
+    const matching = matchOperations(this.#course, reference, this.#strictness);
+    this.#needs(reference, matching);
+    for (const operation of matching.operations) {
+      if (operation.state === 'differs') this.#attempted(operation);
+      if (operation.state === 'done') this.#readBefore(operation, reference);
+    }
+    if (reference.exhaustive !== false)
+      for (const act of matching.extra)
+        this.#add(
+          'precondition_verification',
+          callEvidence(act, 'a change that the reference does not make'),
+        );
+    this.#neverAttempted(matching, broken, loop);
+    this.#facts(reference);
+  }
+
+  #needs(reference: Reference, { operations, extra }: Matching): void {
+    const writes = operations.filter((operation) => operation.golden.kind === 'write');
+    const handovers = operations.length - writes.length;
+    if (operations.some((o) => Object.keys(o.golden.arguments).length > 0))
+      this.#needed.add('tool_calling_precision');
+    if (operations.length >= 2) this.#needed.add('multi_step_task_completion');
+    if (operations.length > 0) {
+      this.#needed.add('action_execution');
+      this.#needed.add('escalation_judgment');
+      this.#needed.add('information_gathering');
+    }
+    if (writes.some((operation) => this.#chooses(operation))) this.#needed.add('structured_data_reasoning');
+    // Where single requests are handed over, a refusal shows in the reference; elsewhere it leaves no trace there,
+    // and any change may have conditions.
+    const visible = handsOverSingleRequests(this.#trajectory);
+    if (extra.length > 0 || handovers > 0 || (!visible && reference.exhaustive !== false))
+      this.#needed.add('precondition_verification');
+    if (reference.requiredFacts.length > 0) this.#needed.add('information_reporting');
+    if (this.#course.acts.some((act) => act.failed)) this.#needed.add('error_recovery');
+  }
+
+  /** Whether the operation names something that stood among others in a result. */
+  #chooses({ golden, act }: Operation): boolean {
+    const before = act?.message ?? this.#trajectory.messages.length;
+    return leaves(golden.arguments).some(
+      (leaf) =>
+        isIdentifier(leaf.value) && chosenAmongListed(this.#course, leaf.value, before, golden.arguments),
+    );
+  }
+
+  #attempted(operation: Operation): void {
+    const { golden, act } = operation;
+    if (!act) return;
+    if (act.name !== golden.name) {
+      if (act.kind === 'handover')
+        this.#add(
+          'escalation_judgment',
+          callEvidence(act, `handed over, where the reference calls ${golden.name}`),
+        );
+      else
+        this.#add(
+          'precondition_verification',
+          callEvidence(act, `the reference calls ${golden.name} here instead`),
+        );
+      return;
+    }
+    if (operation.differences.length === 0) {
+      this.#add(
+        'error_recovery',
+        callEvidence(act, `the right call failed (${quoteOf(act.result ?? '')}) and was given up`),
+      );
+      return;
+    }
+    const seen = new Set<OfflineCapability>();
+    for (const cause of argumentCauses(operation, this.#course, this.#strictness)) {
+      if (seen.has(cause.capability)) continue;
+      seen.add(cause.capability);
+      this.#add(cause.capability, callEvidence(act, cause.note, cause.made ?? undefined));
+    }
+  }
+
+  /** A right write whose record, which the reference reads first, was never read. */
+  #readBefore({ golden, act }: Operation, reference: Reference): void {
+    if (!this.#strictness.readsRequired || !act) return;
+    const at = reference.actions.indexOf(golden);
+    const named = leaves(golden.arguments).flatMap((leaf) => (isIdentifier(leaf.value) ? [leaf.value] : []));
+    const unread = reference.actions
+      .slice(0, at)
+      .filter((action) => action.kind === 'read')
+      .flatMap((action) => leaves(action.arguments).map((leaf) => String(leaf.value)))
+      .find(
+        (value) =>
+          named.includes(value) &&
+          !this.#course.acts.some(
+            (read) =>
+              read.kind === 'read' &&
+              !read.failed &&
+              read.message < act.message &&
+              (mentions(JSON.stringify(read.arguments), value) || mentions(read.result ?? '', value)),
+          ),
+      );
+    if (unread)
+      this.#add(
+        'information_gathering',
+        callEvidence(act, `${unread} was changed without being read first`, unread),
+      );
+  }
+
+  /** One cause for all operations that were never attempted. */
+  #neverAttempted(matching: Matching, broken: boolean, loop: boolean): void {
+    const missing = matching.operations.filter((operation) => operation.state === 'missing');
+    if (missing.length === 0 || broken) return;
+    const names = [...new Set(missing.map((operation) => operation.golden.name))].join(', ');
+    const tried = matching.operations.length - missing.length;
+    const writes = missing.filter((operation) => operation.golden.kind === 'write');
+    const handover = matching.handovers.at(-1);
+    if (handover && writes.length > 0) {
+      this.#add(
+        'escalation_judgment',
+        callEvidence(handover, `handed over, where the reference calls ${names}`),
+      );
+      return;
+    }
+    // A change made instead of the right one is already counted.
+    if (matching.extra.length > 0 && missing.length === 1 && tried === 0) return;
+    if (loop) return;
+    const failed = this.#course.acts.at(-1);
+    if (failed?.failed) {
+      this.#add(
+        'error_recovery',
+        callEvidence(failed, `given up after an error (${quoteOf(failed.result ?? '')}); missing: ${names}`),
+      );
+      return;
+    }
+    if (tried > 0) {
+      this.#add('multi_step_task_completion', this.#last(`ended without ${names}`));
+      return;
+    }
+    if (writes.length === 0) {
+      this.#add('escalation_judgment', this.#last(`ended without handing over (${names})`));
+      return;
+    }
+    const refused = this.#strictness.refusalInWords ? this.#refusal() : null;
+    if (refused) this.#add('escalation_judgment', refused);
+    else this.#add('action_execution', this.#last(`ended without ${names}`));
+  }
+
+  /** The agent's last words that refuse. */
+  #refusal(): Evidence | null {
+    const { messages } = this.#trajectory;
+    for (let i = messages.length - 1; i >= 0; i--) {
+      const message = messages[i]!;
+      if (message.role !== 'assistant' || !message.content) continue;
+      const match = REFUSAL.exec(message.content);
+      if (!match) continue;
+      const start =
+        Math.max(
+          message.content.lastIndexOf('.', match.index),
+          message.content.lastIndexOf('\n', match.index),
+        ) + 1;
+      return {
+        message: i,
+        quote: quoteOf(message.content, start),
+        note: 'refused, where the reference acts',
+      };
+    }
+    return null;
+  }
+
+  #facts(reference: Reference): void {
+    const said = this.#trajectory.messages
+      .flatMap((message) => (message.role === 'assistant' && message.content ? [message.content] : []))
+      .map((text) => text.toLowerCase().replaceAll(',', ''));
+    const missing = reference.requiredFacts.filter((fact) => {
+      const wanted = fact.toLowerCase();
+      return !said.some((text) => text.includes(wanted) || text.includes(wanted.replaceAll(',', '')));
+    });
+    if (missing.length === 0) return;
+    // Wrong operations drag their facts along: the report of a wrong state is no fault of its own.
+    if (this.#findings.length > 0 && !this.#strictness.factsAlways) return;
+    this.#add(
+      'information_reporting',
+      this.#last(`never said: ${missing.map((fact) => JSON.stringify(fact)).join(', ')}`),
+    );
+  }
+
+  /** What can be told without knowing the right solution: errors left standing. */
+  #withoutReference(): void {
+    const { acts } = this.#course;
+    if (!acts.some((act) => act.failed)) return;
+    this.#needed.add('error_recovery');
+    const last: Act | undefined = acts.at(-1);
+    if (last?.failed)
+      this.#add(
+        'error_recovery',
+        callEvidence(last, `given up after an error (${quoteOf(last.result ?? '')})`),
+      );
+  }
+}
+
+/** Whether hand-overs of this target concern one request (its tool names the entity) rather than the whole case. */
+function handsOverSingleRequests({ tools, reference }: Trajectory): boolean {
+  const kinds = reference?.toolKinds ?? {};
+  const parameters = (kind: string) =>
+    tools.flatMap(({ function: tool }) =>
+      kinds[tool.name] === kind ? Object.keys((tool.parameters.properties as object | undefined) ?? {}) : [],
+    );
+  const written = new Set(parameters('write'));
+  return parameters('handover').some((name) => written.has(name));
+}
+
+/**
+ * What a trajectory needs and lacks, judged against its reference by the kinds of its tools. Never reads reward,
+ * outcome or checks: the same conversation is judged the same whether it passed or failed.
+ */
+export function detect(trajectory: Trajectory, strictness: Strictness): Detection {
+  return new Detector(trajectory, strictness).detect();
+}
