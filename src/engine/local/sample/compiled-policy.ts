@@ -24,8 +24,8 @@ export interface StepInput {
 export interface StepOutput {
   /** [wanted tokens, vocabulary]; empty where none was wanted. */
   readonly probabilities: Float32Array;
-  /** One-hot [tokens, slots] for every layer (mixtures), else empty. */
-  readonly slots: readonly Float32Array[];
+  /** Slot of every token in every layer, slots[layer][token]; empty but for mixtures. */
+  readonly slots: readonly Uint8Array[];
 }
 
 /** Added to the scores of slots a query may not look at: its exponential is exactly 0 in f32. */
@@ -70,14 +70,14 @@ export class CompiledPolicy {
     const shared = heads / kvHeads;
     const { capacity } = cache;
     const positions = new Tensor('int64', toInt64(input.positions, count), [count, 1]);
-    const slots: Float32Array[] = [];
+    const slots: Uint8Array[] = [];
     let output = await this.#run(0, {
       [STEP.tokens]: new Tensor('int64', toInt64(input.tokens, count), [count]),
       [STEP.positions]: positions,
     });
     for (let layer = 0; layer < layers; layer++) {
       const chosen = output[STEP.slots];
-      if (chosen) slots.push(chosen.data as Float32Array);
+      if (chosen) slots.push(indicesOfOnes(chosen.data as Float32Array, count));
       const newKeys = floats(output, STEP.nextKey);
       const newValues = floats(output, STEP.nextValue);
       for (let i = 0; i < count; i++) {
@@ -139,6 +139,12 @@ export class CompiledPolicy {
 
 const floats = (output: InferenceSession.ReturnType, name: string): Float32Array =>
   (output[name] as Tensor).data as Float32Array;
+
+/** Column of the 1 in every row of one-hot rows [count, width]. */
+function indicesOfOnes(oneHot: Float32Array, count: number): Uint8Array {
+  const width = oneHot.length / count;
+  return Uint8Array.from({ length: count }, (_, i) => oneHot.indexOf(1, i * width) - i * width);
+}
 
 /** Non-negative integers as int64, written as pairs of 32-bit words: making BigInts is slow. */
 function toInt64(values: Int32Array, count: number): BigInt64Array {

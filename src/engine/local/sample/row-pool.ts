@@ -255,10 +255,7 @@ export class RowPool {
     const chosen = chooseToken(output.probabilities, offset, size, job.temperature, uniform);
     running.tokens.push(chosen);
     running.logprobs.push(Math.log(output.probabilities[offset + chosen] as number));
-    if (job.routes)
-      running.routes.push(
-        output.slots.map((slots) => slotOf(slots, token, slots.length / output.slots.length)),
-      );
+    if (job.routes) running.routes.push(output.slots.map((layer) => layer[token] as number));
     const known = row.total + 1;
     const stopReason = job.stop.includes(chosen)
       ? 'stop'
@@ -367,10 +364,4 @@ function commonPrefix(row: Row, tokens: Int32Array): number {
   let i = 0;
   while (i < length && row.tokens[i] === tokens[i]) i++;
   return i;
-}
-
-/** Index of the 1 in row `token` of one-hot rows [n, width]. */
-function slotOf(slots: Float32Array, token: number, width: number): number {
-  for (let slot = 0; slot < width; slot++) if (slots[token * width + slot] === 1) return slot;
-  return 0;
 }
