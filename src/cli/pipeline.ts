@@ -2,7 +2,9 @@ import { ROLLOUT_DEFAULTS } from '../agent/rollout-step.js';
 import { COMPOSITION_DEFAULTS } from '../composition/options.js';
 import { capSettings } from '../config/fast.js';
 import type { TraceConfig } from '../config/schema.js';
+import { diagnosisSettings } from '../diagnosis/settings.js';
 import { EVALUATION_DEFAULTS } from '../evaluation/options.js';
+import { InputError } from '../run/errors.js';
 import type { Journal, RolloutRecord } from '../run/journal.js';
 import { runPaths } from '../run/paths.js';
 import type { Step } from '../run/pipeline.js';
@@ -60,6 +62,16 @@ export function buildSteps({ config, fast, common, session, journal }: PipelineI
         const { rollouts, tasks, passed, failed, excluded } = found;
         const broken = excluded > 0 ? `, ${excluded} broken` : '';
         return `${rollouts} attempts at ${tasks} tasks: ${passed} passed, ${failed} failed${broken}`;
+      },
+    }),
+    step({
+      name: 'diagnose',
+      title: 'step 1 · which capabilities are missing',
+      outputs: ['diagnosis'],
+      options: checked('diagnose', () => diagnosisSettings(config.diagnose)),
+      run: async (context, options) => {
+        const { diagnosisSummary, runDiagnosis } = await import('../diagnosis/step.js');
+        return diagnosisSummary(await runDiagnosis(context, options));
       },
     }),
     step({
@@ -130,6 +142,16 @@ export function buildSteps({ config, fast, common, session, journal }: PipelineI
       },
     }),
   ];
+}
+
+/** Settings that a room refuses are the configuration's mistake. @throws InputError */
+function checked<T>(section: string, settings: () => T): T {
+  try {
+    return settings();
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new InputError(`${section}: ${error.message}`, 'Mend it in the configuration file.');
+  }
 }
 
 /** Puts the base model's attempts into the journal's index, so that `trace status` can count them. */

@@ -1,27 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { CapabilitiesFile, DiagnosedCapability } from '../diagnosis/capabilities-file.js';
+import type { Comparison, Evaluation, SystemResult } from '../evaluation/result.js';
 import { runPaths } from '../run/paths.js';
-
-/** A system's result on held-out tasks, as in `evaluation.json`. */
-export interface SystemResult {
-  readonly name: string;
-  readonly split: string;
-  readonly decoding: string;
-  readonly passed: number;
-  readonly n: number;
-  readonly rate: number;
-  readonly interval: readonly [number, number];
-  readonly rollouts: number;
-}
-
-export interface ComparisonResult {
-  readonly of: string;
-  readonly against: string;
-  readonly split: string;
-  readonly decoding: string;
-  readonly difference: number;
-  readonly interval: readonly [number, number];
-  readonly p: number;
-}
 
 /** What a run has found, read from its files as far as they go. */
 export interface RunSummary {
@@ -30,19 +11,14 @@ export interface RunSummary {
   /** Names of the trained adapters. */
   readonly trained: readonly string[];
   readonly systems: readonly SystemResult[];
-  readonly comparisons: readonly ComparisonResult[];
+  readonly comparisons: readonly Comparison[];
   readonly report: string | null;
 }
 
-export interface MissingCapability {
-  readonly name: string;
-  readonly definition: string;
-  /** Means over the raters. */
-  readonly coverage: number;
-  readonly gap: number;
-  readonly ratersPassed: number;
-  readonly raters: number;
-}
+export type MissingCapability = Pick<
+  DiagnosedCapability,
+  'name' | 'definition' | 'coverage' | 'gap' | 'ratersPassed' | 'raters'
+>;
 
 function readJson<T>(path: string): T | null {
   return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as T) : null;
@@ -50,12 +26,26 @@ function readJson<T>(path: string): T | null {
 
 /** Reads what a run has found so far. @throws SyntaxError when a file of it is no JSON. */
 export function readSummary(folder: string): RunSummary {
-  const evaluation = readJson<{ systems: SystemResult[]; comparisons: ComparisonResult[] }>(
-    runPaths.evaluation(folder),
-  );
+  const evaluation = readJson<Pick<Evaluation, 'systems' | 'comparisons'>>(runPaths.evaluation(folder));
+  const diagnosis = readJson<CapabilitiesFile>(runPaths.capabilities(folder));
+  const adapters = join(folder, 'adapters');
   return {
-    missing: null,
-    trained: [],
+    missing:
+      diagnosis?.capabilities
+        .filter((capability) => capability.retained)
+        .map(({ name, definition, coverage, gap, ratersPassed, raters }) => ({
+          name,
+          definition,
+          coverage,
+          gap,
+          ratersPassed,
+          raters,
+        })) ?? null,
+    trained: existsSync(adapters)
+      ? readdirSync(adapters)
+          .filter((name) => existsSync(join(adapters, name, 'adapter_config.json')))
+          .sort()
+      : [],
     systems: evaluation?.systems ?? [],
     comparisons: evaluation?.comparisons ?? [],
     report: existsSync(runPaths.report(folder)) ? runPaths.report(folder) : null,

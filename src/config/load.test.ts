@@ -67,12 +67,6 @@ test('an unknown field is refused with the nearest name', () => {
   expect(() => parseConfig({ zzzzzzzz: 1 }, 'c')).toThrow(/zzzzzzzz: there is no such field$/);
 });
 
-test('fields that contradict each other', () => {
-  expect(() => parseConfig({ diagnose: { raters: 5, ratersNeeded: 6 } }, 'c')).toThrow(
-    /ratersNeeded: 6 is more/,
-  );
-});
-
 test('broken files: YAML with its line, modules that throw, without default export', async () => {
   write('trace.config.yaml', 'seed: 1\ntrain: {rank: 4\nmodel: x\n');
   await expect(loadConfig(folder)).rejects.toThrow(/trace\.config\.yaml:\d+: /);

@@ -66,13 +66,6 @@ export function parseConfig(raw: unknown, file: string): TraceConfig {
       'docs/configuration.md lists every field with its default.',
     );
   }
-  const { raters, ratersNeeded } = parsed.data.diagnose;
-  if (raters !== undefined && ratersNeeded !== undefined && ratersNeeded > raters) {
-    throw new InputError(
-      `${file}: diagnose.ratersNeeded: ${ratersNeeded} is more than diagnose.raters (${raters})`,
-      'Lower ratersNeeded, or raise raters.',
-    );
-  }
   return parsed.data;
 }
 

@@ -1,4 +1,5 @@
-import type { RunSummary, SystemResult } from '../summary.js';
+import type { SystemResult } from '../../evaluation/result.js';
+import type { RunSummary } from '../summary.js';
 import type { Colors } from './colors.js';
 import { formatPercent, padEnd } from './format.js';
 
