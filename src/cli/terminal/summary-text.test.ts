@@ -54,7 +54,7 @@ test('says what is missing, what was trained and what it brought', () => {
   expect(text).toContain(
     'complete_every_request  lacking in 61.0 % of failures, gap 0.44, 10 of 10 raters · adapter trained',
   );
-  expect(text).toMatch(/exact_arguments {10}lacking in 12.5 % of failures, gap 0.30, 8 of 10 raters$/m);
+  expect(text).toMatch(/exact_arguments {9}lacking in 12.5 % of failures, gap 0.30, 8 of 10 raters$/m);
   expect(text).toContain(
     'base 2.3 % → mixture 59.2 % [54.9, 63.4]; difference +56.8 points [+52.0, +61.0], n = 512',
   );
