@@ -9,8 +9,8 @@ export interface Whisker {
   readonly interval: readonly [number, number];
 }
 
-const WIDTH = 520;
-const LABEL = 172;
+const WIDTH = 540;
+const LABEL = 208;
 const VALUE = 66;
 const ROW = 25;
 const TOP = 8;
@@ -35,7 +35,7 @@ ${ticks.map(
 ${rows.map((row, i) => {
   const y = TOP + i * ROW + ROW / 2;
   return html`<g class="${row.tone}"><title>${row.label}: ${percent(row.value)} ${interval(row.interval)}</title>
-<text x="${LABEL - 10}" y="${y + 4}" text-anchor="end">${shorten(row.label, 25)}</text>
+<text x="${LABEL - 10}" y="${y + 4}" text-anchor="end">${shorten(row.label, 30)}</text>
 <line class="whisker" x1="${x(row.interval[0])}" x2="${x(row.interval[1])}" y1="${y}" y2="${y}"/>
 <circle class="mark" cx="${x(row.value)}" cy="${y}" r="5"/>
 <text x="${WIDTH}" y="${y + 4}" text-anchor="end">${percent(row.value)}</text></g>`;

@@ -54,7 +54,7 @@ export function evaluationSection(evaluation: EvaluationFile): Html {
 ${dotAndWhisker(
   cellTitle(cell),
   rows.map((row) => ({
-    label: systemLabel(row.name),
+    label: systemLabel(row.name).replace(/^adapter /, ''),
     tone: tone(row.name),
     value: row.rate,
     interval: row.interval,
@@ -106,7 +106,7 @@ function difference(row: {
 }): Html {
   const [low, high] = row.interval;
   const verdict = low > 0 ? 'good' : high < 0 ? 'bad' : '';
-  return html`<span class="${verdict}">${points(row.difference)}</span> <span class="soft">${interval(
+  return html`<span class="${verdict}">${points(row.difference)}</span> <span class="soft under">${interval(
     row.interval,
   )} p ${pValue(row.p)}</span>`;
 }
@@ -124,7 +124,7 @@ function gainTable(evaluation: EvaluationFile, cells: readonly Cell[]): Html | n
       html`<tr><td>${name}</td>${cells.map((cell) => {
         const row = evaluation.gains.find((gain) => label(gain) === name && same(gain, cell));
         if (!row || row.n === 0) return html`<td class="soft">none</td>`;
-        return html`<td>${percent(row.base / row.n)} → ${percent(row.mixture / row.n)} <span class="soft">n ${row.n}, ${points(
+        return html`<td>${percent(row.base / row.n)} → ${percent(row.mixture / row.n)} <span class="soft under">n ${row.n}, ${points(
           row.difference,
         )} ${interval(row.interval)}</span></td>`;
       })}</tr>`,

@@ -55,7 +55,7 @@ nav{position:sticky;top:0;background:var(--bg);border-bottom:1px solid var(--lin
 nav a{color:var(--soft);text-decoration:none}nav a:hover{color:var(--accent)}
 .card{background:var(--card);border:1px solid var(--line);border-radius:12px;padding:16px 18px;margin:12px 0;min-width:0}
 .grid{display:grid;gap:14px;grid-template-columns:repeat(auto-fit,minmax(min(100%,460px),1fr))}
-.grid.three{grid-template-columns:repeat(auto-fill,minmax(min(100%,300px),1fr))}
+.grid.three{grid-template-columns:repeat(auto-fill,minmax(min(100%,240px),1fr))}
 .grid>.card{margin:0}
 .hero{display:grid;gap:22px;grid-template-columns:minmax(0,1.25fr) minmax(0,1fr);align-items:center}
 @media (max-width:760px){.hero{grid-template-columns:1fr}}
@@ -66,10 +66,11 @@ nav a{color:var(--soft);text-decoration:none}nav a:hover{color:var(--accent)}
 table{border-collapse:collapse;width:100%;font-size:.9rem;font-variant-numeric:tabular-nums}
 .scroll{overflow-x:auto}
 th,td{padding:6px 10px;text-align:right;border-bottom:1px solid var(--line);white-space:nowrap;vertical-align:baseline}
-th:first-child,td:first-child{text-align:left}
+th:first-child,td:first-child{text-align:left;white-space:normal;min-width:9.5rem}
 th{font-weight:600;color:var(--soft);font-size:.84rem}
 tr.own td{font-weight:650}
 td .soft{font-weight:400;font-size:.84em}
+td .under{display:block}
 td.wide,th.wide{white-space:normal;text-align:left}
 .good{color:var(--good)}.bad{color:var(--bad)}
 svg{display:block;width:100%;height:auto;overflow:visible}
