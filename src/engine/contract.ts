@@ -97,7 +97,10 @@ export type Loss =
 export interface ForwardBackwardResult {
   /** Sum over all tokens of the weighted loss. */
   readonly loss: number;
-  /** Log-probability of each target under the current parameters, one array a datum. */
+  /**
+   * Log-probability of each target under the current parameters, one array a datum; 0 where the weight is 0, for
+   * engines need not compute those.
+   */
   readonly logprobs: Float32Array[];
 }
 

@@ -140,3 +140,14 @@ export function concatenateAdapters(
   }
   return parameters;
 }
+
+/** One adapter whose delta is Σ weight·delta(part): the parts side by side, so its rank is the sum of theirs. */
+export function combineAdapters(
+  config: ModelConfig,
+  parts: readonly { readonly adapter: Adapter; readonly weight: number }[],
+): Adapter {
+  const weighted = parts.map(({ adapter, weight }) => ({ ...adapter, alpha: adapter.alpha * weight }));
+  const rank = parts.reduce((sum, { adapter }) => sum + adapter.rank, 0);
+  // alpha = rank: the scale of every part is in its B already.
+  return { rank, alpha: rank, parameters: concatenateAdapters(config, weighted) };
+}

@@ -1,6 +1,5 @@
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { type Transferable, Worker } from 'node:worker_threads';
+import type { Transferable, Worker } from 'node:worker_threads';
+import { startWorker } from './start-worker.js';
 
 interface Reply {
   readonly id: number;
@@ -23,15 +22,9 @@ export class Thread {
   #next = 0;
   #failure: Error | null = null;
 
-  /**
-   * @param script URL of the compiled script (`new URL('./name.js', import.meta.url)`). Where only its TypeScript
-   *   source exists, as in development, the thread loads that.
-   * @param data handed to the script as `workerData`.
-   */
+  /** Starts the thread; see `startWorker`. */
   constructor(script: URL, data: unknown) {
-    this.#worker = existsSync(fileURLToPath(script))
-      ? new Worker(script, { workerData: data })
-      : new Worker(loadSource(script), { workerData: data, eval: true });
+    this.#worker = startWorker(script, data);
     this.#worker.unref();
     this.#worker.on('message', (reply: Reply) => this.#settle(reply));
     this.#worker.on('error', (error) =>
@@ -73,11 +66,4 @@ export class Thread {
     this.#failure ??= new Error('the engine is closed');
     await this.#worker.terminate();
   }
-}
-
-/** Code of a thread that loads the TypeScript source of `script`; needs the development package tsx. */
-function loadSource(script: URL): string {
-  const source = script.href.replace(/\.js$/, '.ts');
-  const loader = import.meta.resolve('tsx/esm/api');
-  return `import(${JSON.stringify(loader)}).then(({ register }) => { register(); return import(${JSON.stringify(source)}); });`;
 }
