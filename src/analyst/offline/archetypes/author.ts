@@ -18,7 +18,7 @@ const WORLD_MARK =
 export function authorEnvironment(capability: Capability, context: AuthorContext): AuthoredEnvironment {
   const switches = switchesOf(capability.name);
   const world: World = {
-    ...learnWorld(context),
+    ...worldOfTarget(context),
     hint: switches.map((name) => DESCRIPTIONS[name].hint).join(' '),
   };
   const { steps, start } = ladderOf(world, switches);
@@ -31,6 +31,17 @@ export function authorEnvironment(capability: Capability, context: AuthorContext
     'export default (settings: Settings) => createService(WORLD, settings);\n',
   ].join('\n');
   return { source, card: card(capability, world, settings), settings };
+}
+
+/** What was learned last, by the trajectories it was learned from: one run writes many environments. */
+const learned = new WeakMap<AuthorContext['trajectories'], { target: AuthorContext['target']; world: World }>();
+
+function worldOfTarget(context: AuthorContext): World {
+  const known = learned.get(context.trajectories);
+  if (known && known.target === context.target) return known.world;
+  const world = learnWorld(context);
+  learned.set(context.trajectories, { target: context.target, world });
+  return world;
 }
 
 /**

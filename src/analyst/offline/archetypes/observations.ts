@@ -6,7 +6,7 @@ export interface ObservedCall {
   readonly tool: string;
   readonly kind: ToolKind;
   readonly arguments: { readonly [name: string]: unknown };
-  /** Parsed JSON, or the text where it is none. */
+  /** Parsed JSON object or list, or the text where it is none. */
   readonly result: unknown;
   readonly error: boolean;
   readonly writesBefore: number;
@@ -109,9 +109,11 @@ function saysError(result: unknown): boolean {
   return typeof result === 'object' && result !== null && 'error' in result;
 }
 
+/** JSON objects and lists parsed; any other answer is kept as the text it is. */
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    const value = JSON.parse(text) as unknown;
+    return typeof value === 'object' && value !== null ? value : text;
   } catch {
     return text;
   }

@@ -59,7 +59,7 @@ export class ServiceEpisode implements Episode {
         role: 'tool',
         tool_call_id: call.id,
         name: call.function.name,
-        content: JSON.stringify(answer.result),
+        content: typeof answer.result === 'string' ? answer.result : JSON.stringify(answer.result),
         ...(answer.error ? { error: true } : {}),
       });
     }

@@ -55,7 +55,7 @@ export class Generator {
     const rows: { [list: string]: readonly Row[] } = { ...lists };
     for (const attribute of attributesOf(lookup.result)) {
       const list = listOf(attribute);
-      const range = this.world.lists[list];
+      const range = attribute in values ? undefined : this.world.lists[list];
       if (!range) values[attribute] ??= this.value(attribute);
       else rows[list] ??= this.elements(lookup, list, this.dice.between(range));
     }
