@@ -2,7 +2,7 @@ import type { OpenOptions, SplitName, Target } from '../../environment/contract.
 import type { Reference } from '../../trajectory/trajectory.js';
 import { DeskEpisode, MAX_TURNS } from './episode.js';
 import { deskReference } from './reference.js';
-import type { DeskScenario } from './scenario.js';
+import { capabilitiesOf, type DeskScenario } from './scenario.js';
 import { scenarioOf, splitSeeds } from './splits.js';
 import { DESK_TOOL_KINDS, DESK_TOOLS } from './tools.js';
 import { HINT, SYSTEM_PROMPT } from './wording.js';
@@ -25,5 +25,6 @@ export const desk: Target<DeskScenario> = {
     return new DeskEpisode(scenario, this.systemPrompt(scenario, options));
   },
   reference: (scenario: DeskScenario): Reference => deskReference(scenario),
+  capabilitiesOf: (scenario: DeskScenario): readonly string[] => capabilitiesOf(scenario),
   split: (name: SplitName, size?: number): readonly number[] => splitSeeds(name, size),
 };
