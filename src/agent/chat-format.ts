@@ -42,8 +42,8 @@ export class ChatFormat {
     this.#eosToken = eos === undefined ? '' : tokenizer.decode([eos]);
     try {
       this.#template = new Template(template);
-      const closing = this.#closing([{ role: 'user', content: 'a' }], [{ role: 'user', content: 'b' }]);
-      const end = this.encode(closing)[0];
+      // Empty contents: a small model's vocabulary may not know the words of a probe.
+      const end = this.encode(this.#closing([{ role: 'user', content: '' }], []))[0];
       // The template's own end of turn counts too where the model's configuration forgot it.
       const stop = new Set(tokenizer.eosTokenIds);
       if (end !== undefined && isSpecial(tokenizer.decode([end]))) stop.add(end);
@@ -147,7 +147,8 @@ export class ChatFormat {
 
   /** What the template writes after a marked turn that stands between the two lists of messages. */
   #closing(before: readonly Message[], after: readonly Message[], tools: readonly ToolSchema[] = []): string {
-    const text = this.render([...before, { role: 'assistant', content: contentMark(0) }, ...after], tools);
+    const turn: Message = { role: 'assistant', content: contentMark(0) };
+    const text = this.render([...before, turn, ...after], tools, after.length > 0);
     const at = text.indexOf(contentMark(0));
     if (at < 0) throw new Error('does not write the content of an assistant message');
     return text.slice(at + contentMark(0).length);
