@@ -96,12 +96,26 @@ const routingSchema = z.object({
 });
 export type RoutingFile = z.output<typeof routingSchema>;
 
-/** An environment's folder: its card, and the checks and calibration as they are. */
+const calibrationSchema = z.object({
+  accepted: z.boolean(),
+  verdict: z.string().nullable().optional(),
+  reason: z.string().optional(),
+  rollouts: z.number(),
+  rounds: z.array(z.unknown()).default([]),
+  figures: z.record(z.string(), z.unknown()).nullable().optional(),
+});
+
+const checksSchema = z.object({
+  passed: z.boolean(),
+  checks: z.array(z.object({ name: z.string(), passed: z.boolean(), detail: z.string() })),
+});
+
+/** An environment's folder: its card, calibration on the base model, and checks. */
 export interface EnvironmentFile {
   readonly name: string;
   readonly card: string | null;
-  readonly calibration: unknown;
-  readonly checks: unknown;
+  readonly calibration: z.output<typeof calibrationSchema> | null;
+  readonly checks: z.output<typeof checksSchema> | null;
 }
 
 const snapshotSchema = z.object({
@@ -152,8 +166,8 @@ function readEnvironment(folder: string, name: string): EnvironmentFile {
   return {
     name,
     card: existsSync(card) ? readFileSync(card, 'utf8') : null,
-    calibration: readJson(join(folder, 'calibration.json'), z.unknown()),
-    checks: readJson(join(folder, 'checks.json'), z.unknown()),
+    calibration: readJson(join(folder, 'calibration.json'), calibrationSchema),
+    checks: readJson(join(folder, 'checks.json'), checksSchema),
   };
 }
 

@@ -38,8 +38,14 @@ const files: RunFiles = {
     {
       name: HOSTILE,
       card: `# ${HOSTILE}\n\n- ${HOSTILE}\n\n\`\`\`\n${HOSTILE}\n\`\`\`\n`,
-      calibration: { word: HOSTILE.slice(0, 30) },
-      checks: { [HOSTILE]: HOSTILE },
+      calibration: {
+        accepted: false,
+        reason: HOSTILE,
+        rollouts: 256,
+        rounds: [1, 2],
+        figures: { successRate: 0.38, meanReward: HOSTILE },
+      },
+      checks: { passed: false, checks: [{ name: HOSTILE, passed: false, detail: HOSTILE }] },
     },
   ],
   adapters: [training(HOSTILE)],

@@ -1,4 +1,5 @@
 import type { Budget } from '../run/budget.js';
+import { environmentsSection } from './environments.js';
 import { evaluationSection } from './evaluation.js';
 import type { RunFiles } from './files.js';
 import { headline } from './headline.js';
@@ -6,7 +7,7 @@ import { type Html, html, raw } from './html.js';
 import { routingSection } from './routing.js';
 import { settingsSection } from './settings.js';
 import { STYLE } from './style.js';
-import { compositionSection, environmentsSection, trainingSection } from './training.js';
+import { compositionSection, trainingSection } from './training.js';
 
 /** What the page is made of. */
 export interface ReportInput {

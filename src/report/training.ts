@@ -1,37 +1,7 @@
 import { lineChart } from './charts.js';
-import type { CompositionFile, EnvironmentFile, TrainingFile } from './files.js';
+import type { CompositionFile, TrainingFile } from './files.js';
 import { count, type Html, html, percent, words } from './html.js';
-import { markdown } from './markdown.js';
 import { slotClass } from './style.js';
-
-/** A card for each environment: its text, and the figures of checks and calibration. */
-export function environmentsSection(environments: readonly EnvironmentFile[]): Html | null {
-  if (environments.length === 0) return null;
-  return html`<section id="environments"><h2>Synthetic environments</h2>
-<p class="lead">One for each missing capability: procedural, verified by algorithm, in the target’s own format, with none of its tasks.</p>
-<div class="grid">${environments.map(
-    ({ name, card, calibration, checks }) => html`<div class="card"><h3>${words(name)}</h3>
-${scalars(calibration)}
-${card && html`<details><summary>Card</summary>${markdown(card)}</details>`}
-${checks !== null && html`<details><summary>Checks</summary><pre>${JSON.stringify(checks, null, 2)}</pre></details>`}</div>`,
-  )}</div></section>`;
-}
-
-/** Numbers, words and verdicts of a JSON object's first level, as a list. */
-function scalars(value: unknown): Html | null {
-  if (value === null || typeof value !== 'object' || Array.isArray(value)) return null;
-  const entries = Object.entries(value).filter(
-    ([, item]) =>
-      typeof item === 'number' || typeof item === 'boolean' || (typeof item === 'string' && item.length < 40),
-  );
-  return html`<dl class="kv">${entries.map(
-    ([key, item]) => html`<dt>${label(key)}</dt><dd>${shown(item)}</dd>`,
-  )}</dl>`;
-}
-
-const label = (key: string) => words(key.replace(/([a-z])([A-Z])/g, '$1 $2')).toLowerCase();
-const shown = (item: unknown) =>
-  typeof item === 'number' && !Number.isInteger(item) ? item.toFixed(3) : String(item);
 
 /** Training curves of the adapters, in the colours of their slots, and of the baselines. */
 export function trainingSection(
