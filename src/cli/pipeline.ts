@@ -9,6 +9,7 @@ import type { Journal, RolloutRecord } from '../run/journal.js';
 import { runPaths } from '../run/paths.js';
 import type { Step } from '../run/pipeline.js';
 import type { StepContext } from '../run/step.js';
+import { SYNTHESIS_DEFAULTS } from '../synthesis/options.js';
 import { GRPO_DEFAULTS } from '../training/settings.js';
 import type { Session } from './session.js';
 
@@ -75,6 +76,18 @@ export function buildSteps({ config, fast, common, session, journal }: PipelineI
       },
     }),
     step({
+      name: 'synthesize',
+      title: 'step 2 · one verifiable environment per capability',
+      outputs: ['environments'],
+      options: { ...SYNTHESIS_DEFAULTS, ...config.synthesize },
+      run: async (context, options) => {
+        const { runSynthesis, synthesisSummary } = await import('../synthesis/synthesis-step.js');
+        const { offlineAuthor } = await import('../analyst/offline/archetypes/offline-author.js');
+        const deps = { engine: await engine(), target: await target(), analyst: offlineAuthor };
+        return synthesisSummary(await runSynthesis(context, options, deps));
+      },
+    }),
+    step({
       name: 'train',
       title: 'step 3 · one LoRA adapter per capability',
       outputs: ['adapters'],
@@ -137,7 +150,7 @@ export function buildSteps({ config, fast, common, session, journal }: PipelineI
       options: {},
       run: async (context) => {
         const { runReport } = await import('../report/report-step.js');
-        runReport(context);
+        await runReport(context);
         return 'report.html';
       },
     }),

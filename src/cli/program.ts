@@ -1,8 +1,9 @@
 import { existsSync, statSync } from 'node:fs';
-import { basename } from 'node:path';
+import { basename, join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { CONFIG_NAMES } from '../config/load.js';
 import { STEP_NAMES, type StepName } from '../run/events.js';
+import type { DiagnoseFlags } from './diagnose.js';
 import { packageVersion } from './version.js';
 
 /** Options of every command that works on a run. */
@@ -139,6 +140,11 @@ function addDiagnoseCommand(program: Command): void {
   addRunOptions(command)
     .option('--again', 'of a project: do it again though it is done')
     .option('--out <folder>', 'of files: write capabilities, raters and a report there')
+    .option('--raters <n>', 'of files: number of raters (10)')
+    .option('--keep <k>', 'of files: raters that a capability has to pass (8 of 10)')
+    .option('--rho <x>', 'of files: least coverage (0.1)')
+    .option('--delta <x>', 'of files: least contrastive gap (0.2)')
+    .option('--skip-invalid', 'of files: leave out records that cannot be read, and list them')
     .addHelpText(
       'after',
       `
@@ -150,7 +156,7 @@ Examples:
   $ trace diagnose results.json --json
   $ trace diagnose examples/desk       the step of a project`,
     )
-    .action(async (inputs: string[], flags: RunFlags & { out?: string }) => {
+    .action(async (inputs: string[], flags: RunFlags & DiagnoseFlags) => {
       const [first = '.'] = inputs;
       if (inputs.length < 2 && isProject(first)) return runStep('diagnose', first, flags);
       const { diagnoseFiles } = await import('./diagnose.js');
@@ -158,11 +164,10 @@ Examples:
     });
 }
 
-/** A folder, or a configuration file. */
+/** A configuration file, or a folder; a folder with results.json is a result of τ²-bench. */
 function isProject(path: string): boolean {
-  return (
-    CONFIG_NAMES.some((name) => name === basename(path)) || (existsSync(path) && statSync(path).isDirectory())
-  );
+  if (CONFIG_NAMES.some((name) => name === basename(path))) return true;
+  return existsSync(path) && statSync(path).isDirectory() && !existsSync(join(path, 'results.json'));
 }
 
 function addRunOptions(command: Command): Command {

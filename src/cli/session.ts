@@ -22,7 +22,7 @@ export class Session {
 
   /** @throws what the engine throws for a model folder it cannot run. */
   engine(): Promise<Engine> {
-    this.#engine ??= openEngine(this.#modelFolder);
+    this.#engine ??= openEngine(this.#modelFolder, this.#config.threads);
     return this.#engine;
   }
 
@@ -37,6 +37,11 @@ export class Session {
     this.#engine = null;
     if (engine) await (await engine.catch(() => null))?.close();
   }
+}
+
+async function openEngine(model: string, threads: number): Promise<Engine> {
+  const { openLocalEngine } = await import('../engine/local/engine.js');
+  return openLocalEngine({ model, threads });
 }
 
 async function openTarget(config: TraceConfig, project: string): Promise<Target> {

@@ -20,8 +20,8 @@ export interface LocatedModel {
  * @throws InputError when there is none, or files are missing.
  */
 export function locateModel(model: string, project: string): LocatedModel {
-  const own = join(packageRoot(), 'models', model);
-  const folder = !model.includes('/') && existsSync(own) ? own : resolve(project, model);
+  const isName = !/[./\\]/.test(model);
+  const folder = isName ? join(packageRoot(), 'models', model) : resolve(project, model);
   const missing = ['config.json', 'tokenizer.json'].filter((name) => !existsSync(join(folder, name)));
   const weights = existsSync(folder)
     ? readdirSync(folder)
@@ -61,5 +61,7 @@ export function commonSettings(loaded: LoadedConfig, model: LocatedModel): Recor
     model: model.digest,
     target: target === null ? loaded.config.target : digestFile(target),
     analyst: loaded.config.analyst,
+    // Sums are rounded in another order with another number of threads.
+    threads: loaded.config.threads,
   };
 }

@@ -11,7 +11,7 @@ export const FAST_CAPS: {
   readonly [S in Section]?: Readonly<Partial<Record<keyof TraceConfig[S], number>>>;
 } = {
   rollout: { trials: 12 },
-  synthesize: { checkSeeds: 40, calibrationSeeds: 16, calibrationGroup: 8, rounds: 2 },
+  synthesize: { checkSeeds: 40, calibrationSeeds: 8, calibrationGroup: 8, rounds: 2 },
   train: { iterations: 3, heldOut: 16, evaluateEvery: 3 },
   compose: { rollouts: 32, pairRollouts: 8, epochs: 2 },
   evaluate: { tasks: 64 },

@@ -37,6 +37,10 @@ const synthesize = z.strictObject({
   calibrationGroup: count.optional(),
   /** Most rounds of changing the difficulty. */
   rounds: count.optional(),
+  /** Write an environment of each pair of accepted capabilities too. */
+  pairs: z.boolean().optional(),
+  concurrency: count.optional(),
+  maxTurnTokens: count.optional(),
 });
 
 /** Step 3: GRPO, one LoRA a capability. */
@@ -126,6 +130,8 @@ export const configSchema = z.strictObject({
   seed: z.int().min(0).default(1),
   /** Who discovers, labels and writes environments: `offline` needs no model and no key. */
   analyst: z.enum(['offline']).default('offline'),
+  /** Threads of the engine, one core each; another number gives other last digits. */
+  threads: count.default(2),
   rollout: rollout.prefault({}),
   diagnose: diagnose.prefault({}),
   synthesize: synthesize.prefault({}),
