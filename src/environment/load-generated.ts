@@ -7,7 +7,7 @@ import type { CapabilityEnvironment } from './contract.js';
 /** A generated environment larger than this is refused unread. */
 export const MAX_SOURCE_BYTES = 512 * 1024;
 /** Most time the module's top level may take. */
-const LOAD_TIMEOUT_MS = 10_000;
+const LOAD_TIMEOUT_MS = 60_000;
 
 /** Settings of a generated environment: flat, so that a person can edit them. */
 export type GeneratedSettings = { readonly [key: string]: number | string | boolean };

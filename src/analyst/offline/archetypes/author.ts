@@ -34,7 +34,10 @@ export function authorEnvironment(capability: Capability, context: AuthorContext
 }
 
 /** What was learned last, by the trajectories it was learned from: one run writes many environments. */
-const learned = new WeakMap<AuthorContext['trajectories'], { target: AuthorContext['target']; world: World }>();
+const learned = new WeakMap<
+  AuthorContext['trajectories'],
+  { target: AuthorContext['target']; world: World }
+>();
 
 function worldOfTarget(context: AuthorContext): World {
   const known = learned.get(context.trajectories);

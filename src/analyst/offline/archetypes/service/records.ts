@@ -61,13 +61,19 @@ export class Dice {
   }
 }
 
+const named = new Map<string, readonly string[]>();
+
 /** Every attribute named in a template. */
-export function attributesOf(template: Template): string[] {
-  if (typeof template === 'string')
-    return [...template.matchAll(/\{#?([^{}]+)\}/g)].map((match) => match[1]!);
+export function attributesOf(template: Template): readonly string[] {
   if (Array.isArray(template)) return template.flatMap(attributesOf);
   if (template && typeof template === 'object') return Object.values(template).flatMap(attributesOf);
-  return [];
+  if (typeof template !== 'string') return [];
+  let attributes = named.get(template);
+  if (!attributes) {
+    attributes = [...template.matchAll(/\{#?([^{}]+)\}/g)].map((match) => match[1]!);
+    named.set(template, attributes);
+  }
+  return attributes;
 }
 
 export const listOf = (attribute: string) => attribute.slice(0, attribute.indexOf('.'));
