@@ -181,6 +181,18 @@ test('outcomes of other gates are not taken for these', async () => {
   expect(after.systems[0]!.passed).toBe(after.systems[1]!.passed);
 });
 
+test('fresh tasks: those at the beginning of a split can be left out', async () => {
+  const folder = await composedRun();
+  const engine = tabularEngine(tabularBase());
+  const deps = { engine, target: tabularTarget() };
+  await runEvaluation(context(folder), { tasks: 10, skip: 25, splits: ['test'], concurrency: 8 }, deps);
+  const lines = readFileSync(join(folder, 'evaluation', 'mixture.test.greedy.jsonl'), 'utf8')
+    .trim()
+    .split('\n');
+  const seeds = lines.slice(1).map((line) => JSON.parse(line).seed);
+  expect(seeds).toEqual(Array.from({ length: 10 }, (_, i) => 1_025 + i));
+});
+
 test('a split with too few tasks, and a run without a mixture, are refused with the mend', async () => {
   const folder = await composedRun();
   const target = { ...tabularTarget(), split: () => [1, 2, 3] };

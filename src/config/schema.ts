@@ -101,8 +101,9 @@ const baselines = z.strictObject({
 });
 
 const evaluate = z.strictObject({
-  /** Held-out tasks of every split. */
+  /** Held-out tasks of every split, and how many at its beginning are left out. */
   tasks: count.optional(),
+  skip: z.int().min(0).optional(),
   splits: z
     .array(z.enum(['test', 'shift']))
     .min(1)

@@ -5,7 +5,7 @@ import type { AdapterHandle, Engine, MixtureHandle, PolicyRef } from '../engine/
 import type { Target } from '../environment/contract.js';
 import { readBudget } from '../run/budget.js';
 import { digestJson } from '../run/digest.js';
-import { TraceError } from '../run/errors.js';
+import { InputError, TraceError } from '../run/errors.js';
 import { writeJsonWhole } from '../run/files.js';
 import { runPaths } from '../run/paths.js';
 import { deriveSeed } from '../run/random.js';
@@ -200,14 +200,14 @@ class EvaluateStep {
   }
 
   #seeds({ split }: Cell): readonly number[] {
-    const seeds = this.#target.split(split, this.#options.tasks);
-    if (seeds.length < this.#options.tasks)
-      throw new TraceError(
-        `target ${this.#target.name} has ${seeds.length} tasks in its ${split} split, ${this.#options.tasks} are asked for`,
-        'Lower evaluate.tasks in trace.config.',
-        2,
+    const { tasks, skip } = this.#options;
+    const seeds = this.#target.split(split, skip + tasks);
+    if (seeds.length < skip + tasks)
+      throw new InputError(
+        `target ${this.#target.name} has ${seeds.length} tasks in its ${split} split, ${skip + tasks} are asked for`,
+        'Lower evaluate.tasks (or evaluate.skip) in trace.config.',
       );
-    return seeds;
+    return seeds.slice(skip);
   }
 
   /** A mixture's hash covers its gates alone: its adapters decide as much. */

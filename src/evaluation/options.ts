@@ -7,6 +7,8 @@ export type Decoding = 'sample' | 'greedy';
 export interface EvaluationOptions {
   /** Held-out tasks of every split. */
   readonly tasks: number;
+  /** Tasks left out at the beginning of each split: for a measurement on tasks that no earlier one has seen. */
+  readonly skip: number;
   readonly splits: readonly EvaluationSplit[];
   readonly decodings: readonly Decoding[];
   /** Whether the average and the sum of the adapters are evaluated too. */
@@ -19,6 +21,7 @@ export interface EvaluationOptions {
 
 export const EVALUATION_DEFAULTS: EvaluationOptions = {
   tasks: 512,
+  skip: 0,
   splits: ['test', 'shift'],
   decodings: ['sample', 'greedy'],
   merges: true,
