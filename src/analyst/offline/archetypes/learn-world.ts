@@ -106,7 +106,7 @@ export function learnWorld(context: AuthorContext): World {
     ...(handover ? [handover.tool] : []),
   ]);
   const { joints, opening } = frameOf(dissections);
-  return {
+  return readable({
     name,
     systemPrompt: systemPromptOf(context),
     tools: tools.filter((tool) => used.has(tool.function.name)),
@@ -142,5 +142,48 @@ export function learnWorld(context: AuthorContext): World {
     joints,
     reply: replyOf(tasks),
     hint: '',
+  });
+}
+
+/**
+ * Words of a string in a list have no name of their own: the one a lookup is asked with gets its parameter's name,
+ * a code becomes `id`, a number `number`, the rest `word`; numbered where there are several of a kind.
+ */
+function readable(world: World): World {
+  const names = new Map<string, string>();
+  const taken = new Set(Object.keys(world.makers));
+  for (const [attribute, maker] of Object.entries(world.makers)) {
+    const [list, word] = attribute.split('.') as [string, string];
+    if (!world.lists[list] || !/^word\d+$/.test(word)) continue;
+    const kind =
+      attribute === world.catalog?.key
+        ? world.catalog.parameter
+        : maker.some((part) => 'alphabets' in part)
+          ? 'id'
+          : maker.some((part) => 'words' in part && part.words.every((text) => /^\d/.test(text)))
+            ? 'number'
+            : 'word';
+    let name = `${list}.${kind}`;
+    for (let n = 2; taken.has(name); n++) name = `${list}.${kind}${n}`;
+    taken.add(name);
+    names.set(attribute, name);
+  }
+  const rename = (value: unknown): unknown => {
+    if (typeof value === 'string')
+      return (
+        names.get(value) ??
+        value.replace(
+          /\{(#?)([^{}]+)\}/g,
+          (_, sign: string, attribute: string) => `{${sign}${names.get(attribute) ?? attribute}}`,
+        )
+      );
+    if (Array.isArray(value)) return value.map(rename);
+    if (value && typeof value === 'object')
+      return Object.fromEntries(
+        Object.entries(value).map(([key, part]) => [names.get(key) ?? key, rename(part)]),
+      );
+    return value;
   };
+  const { tools, systemPrompt, ...rest } = world;
+  return { ...(rename(rest) as World), systemPrompt, tools };
 }
