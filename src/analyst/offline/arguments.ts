@@ -124,8 +124,13 @@ export function argumentCauses(
   const naming = operation.differences.filter((difference) =>
     [...difference.golden, ...difference.made].some(isIdentifier),
   );
-  const counted = naming.length > 0 ? naming : operation.differences.slice(0, 1);
-  return counted.map((difference) => causeOf(difference, operation, act, course, strictness));
+  if (naming.length > 0)
+    return naming.map((difference) => causeOf(difference, operation, act, course, strictness));
+  const all = operation.differences.map((difference) =>
+    causeOf(difference, operation, act, course, strictness),
+  );
+  const [first] = all;
+  return first ? [{ ...first, note: all.map((cause) => cause.note).join('; ') }] : [];
 }
 
 /** Whether a value had to be chosen: it stood beside others in a result, and neither user nor record gave it. */

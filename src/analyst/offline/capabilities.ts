@@ -18,7 +18,7 @@ export const OFFLINE_CAPABILITIES = {
   escalation_judgment:
     'Telling apart what can be handled from what has to be refused or handed to someone else. It is lacking when a case that should be handled is handed over or refused, or when a case that belongs to someone else is kept.',
   information_gathering:
-    'Reading the facts that an operation depends on before carrying it out. It is lacking when an argument is filled in although the source of its value had not been looked up.',
+    'Reading the facts that an operation depends on before carrying it out. It is lacking when an argument is filled in although the source of its value had not been looked up, or when nothing is looked up at all and the user is asked for it instead.',
   information_reporting:
     'Telling the user the facts that were asked for, with the right values. It is lacking when all operations are as they should be, but a required fact is never said.',
   error_recovery:

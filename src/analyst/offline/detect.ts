@@ -23,6 +23,8 @@ export interface Detection {
 
 const REFUSAL =
   /\b(unable to|(can ?not|can['’]t|could not|couldn['’]t|won['’]t be able to) (be |help|assist|process|proceed|cancel|change|modify|return|refund|exchange|update|do|make|offer|provide)|not (possible|eligible|allowed|permitted)|against (the|our) policy)/i;
+/** Turns in words at the end among which a refusal is looked for. */
+const CLOSING_TURNS = 4;
 /** Ends that a malformed turn brings about, in the words of the benchmarks. */
 const BROKEN_ENDS = /^(malformed|agent_error|format_error|parse_error)$/;
 
@@ -63,16 +65,19 @@ class Detector {
   #brokenTurn(): boolean {
     const { messages, termination } = this.#trajectory;
     if (messages.some((message) => message.role === 'assistant')) this.#needed.add('well_formed_output');
-    const at = messages.findIndex((m) => m.role === 'assistant' && m.malformed !== undefined);
+    const at = messages.findLastIndex((m) => m.role === 'assistant' && m.malformed !== undefined);
     if (at >= 0) {
       const message = messages[at]!;
       const why = message.role === 'assistant' ? (message.malformed ?? '') : '';
       const quote = quoteOf(messageText(message));
       this.#add(
         'well_formed_output',
-        quote === '' ? this.#last(`the turn after it is broken: ${why}`) : { message: at, quote, note: why },
+        quote === ''
+          ? lastWords(messages, `the turn after these words is broken: ${why}`, at)
+          : { message: at, quote, note: why },
       );
-      return true;
+      // A turn that was mended does not explain how the attempt ended.
+      return at >= messages.findLastIndex((m) => m.role === 'assistant');
     }
     if (!BROKEN_ENDS.test(termination ?? '')) return false;
     this.#add('well_formed_output', this.#last(`the attempt ended as ${termination} after these words`));
@@ -84,26 +89,27 @@ class Detector {
     const { loopLength } = this.#strictness;
     const { acts } = this.#course;
     if (acts.length >= 2) this.#needed.add('loop_avoidance');
-    let counts = new Map<string, number>();
-    for (const act of acts) {
-      if (act.kind === 'write' && !act.failed && !counts.has(`${act.key} ${act.result}`)) counts = new Map();
-      const key = `${act.key} ${act.result}`;
-      const count = (counts.get(key) ?? 0) + 1;
-      counts.set(key, count);
-      if (count >= loopLength) {
-        this.#add('loop_avoidance', callEvidence(act, `the same call with the same result, ${count} times`));
-        return true;
-      }
+    const repeated = lastOfRepetition(
+      acts.map((act) => `${act.key} ${act.result}`),
+      loopLength,
+    );
+    if (repeated !== null) {
+      const note = `the same call with the same result, ${loopLength} times or more`;
+      this.#add('loop_avoidance', callEvidence(acts[repeated]!, note));
+      return true;
     }
-    const said = new Map<string, number>();
-    for (const [index, message] of this.#trajectory.messages.entries()) {
-      if (message.role !== 'assistant' || !message.content?.trim()) continue;
-      const text = message.content.trim();
-      const count = (said.get(text) ?? 0) + 1;
-      said.set(text, count);
-      if (count < loopLength) continue;
+    const said = this.#trajectory.messages.flatMap((message, index) => {
+      const text = message.role === 'assistant' ? (message.content?.trim() ?? '') : '';
+      return text === '' ? [] : [{ index, text }];
+    });
+    const echoed = lastOfRepetition(
+      said.map(({ text }) => text),
+      loopLength,
+    );
+    if (echoed !== null) {
+      const { index, text } = said[echoed]!;
       this.#needed.add('loop_avoidance');
-      const note = `the same words, ${count} times`;
+      const note = `the same words, ${loopLength} times or more`;
       this.#add('loop_avoidance', { message: index, quote: quoteOf(text), note });
       return true;
     }
@@ -123,7 +129,7 @@ class Detector {
           'precondition_verification',
           callEvidence(act, 'a change that the reference does not make'),
         );
-    this.#neverAttempted(matching, broken, loop);
+    this.#neverAttempted(reference, matching, broken, loop);
     this.#facts(reference);
   }
 
@@ -216,7 +222,7 @@ class Detector {
   }
 
   /** One cause for all operations that were never attempted. */
-  #neverAttempted(matching: Matching, broken: boolean, loop: boolean): void {
+  #neverAttempted(reference: Reference, matching: Matching, broken: boolean, loop: boolean): void {
     const missing = matching.operations.filter((operation) => operation.state === 'missing');
     if (missing.length === 0 || broken) return;
     const names = [...new Set(missing.map((operation) => operation.golden.name))].join(', ');
@@ -231,7 +237,8 @@ class Detector {
       return;
     }
     // A change made instead of the right one is already counted.
-    if (matching.extra.length > 0 && missing.length === 1 && tried === 0) return;
+    if (reference.exhaustive !== false && matching.extra.length > 0 && missing.length === 1 && tried === 0)
+      return;
     if (loop) return;
     const failed = this.#course.acts.at(-1);
     if (failed?.failed) {
@@ -249,17 +256,33 @@ class Detector {
       this.#add('escalation_judgment', this.#last(`ended without handing over (${names})`));
       return;
     }
+    if (this.#lookedNothingUp(reference)) {
+      this.#add('information_gathering', this.#last(`ended without looking anything up; missing: ${names}`));
+      return;
+    }
     const refused = this.#strictness.refusalInWords ? this.#refusal() : null;
     if (refused) this.#add('escalation_judgment', refused);
     else this.#add('action_execution', this.#last(`ended without ${names}`));
   }
 
-  /** The agent's last words that refuse. */
+  /** None of the records that the reference reads was read, nor another of their kind. */
+  #lookedNothingUp(reference: Reference): boolean {
+    const reads = reference.actions.filter(
+      (action) => action.kind === 'read' && leaves(action.arguments).some((leaf) => isIdentifier(leaf.value)),
+    );
+    const tools = new Set(reads.map((action) => action.name));
+    const used = this.#course.acts.filter((act) => act.kind === 'read' && !act.failed);
+    return tools.size > 0 ? !used.some((act) => tools.has(act.name)) : used.length === 0;
+  }
+
+  /** The words near the end that refuse. */
   #refusal(): Evidence | null {
     const { messages } = this.#trajectory;
-    for (let i = messages.length - 1; i >= 0; i--) {
+    let turns = 0;
+    for (let i = messages.length - 1; i >= 0 && turns < CLOSING_TURNS; i--) {
       const message = messages[i]!;
       if (message.role !== 'assistant' || !message.content) continue;
+      turns++;
       const match = REFUSAL.exec(message.content);
       if (!match) continue;
       const start =
@@ -305,6 +328,18 @@ class Detector {
         callEvidence(last, `given up after an error (${quoteOf(last.result ?? '')})`),
       );
   }
+}
+
+/**
+ * Where something was repeated `length` times within a short stretch (2·length − 1 steps, so that going back and
+ * forth between two steps counts); null where nothing was.
+ */
+function lastOfRepetition(steps: readonly string[], length: number): number | null {
+  const found = steps.findIndex((step, i) => {
+    const stretch = steps.slice(Math.max(0, i - 2 * length + 2), i + 1);
+    return stretch.filter((other) => other === step).length >= length;
+  });
+  return found < 0 ? null : found;
 }
 
 /** Whether hand-overs of this target concern one request (its tool names the entity) rather than the whole case. */

@@ -143,9 +143,20 @@ export function matchOperations(course: Course, reference: Reference, strictness
           (id) => identifiers(action.arguments).has(id) && !common.has(id),
         ),
     );
+  // Changes to what the agent itself made (a booking to replace, say) follow from making it.
+  const ownMaking = (act: Act) =>
+    [...identifiers(act.arguments)].some((id) => {
+      const text = id.slice(id.indexOf('=') + 1);
+      const first = course.trajectory.messages.findIndex(
+        (m) => m.role !== 'assistant' && mentions(m.content, text),
+      );
+      return course.acts.some(
+        (maker) => maker.kind === 'write' && maker.resultMessage === first && first >= 0,
+      );
+    });
   return {
     operations,
-    extra: left.filter((act) => act.kind === 'write' && !again(act)),
+    extra: left.filter((act) => act.kind === 'write' && !again(act) && !ownMaking(act)),
     handovers: left.filter((act) => act.kind === 'handover'),
   };
 }

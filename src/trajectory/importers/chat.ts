@@ -50,12 +50,27 @@ function readCall(value: unknown, field: string): ReadCall {
   return { call: make(given) };
 }
 
+/**
+ * What a benchmark noted against the form of a turn (τ²-bench's `errors`; the reason stands at the end). It counts
+ * where nothing is left of the turn: text beside calls is noted too, but the attempt goes on with both.
+ */
+function formErrors({ errors, content, tool_calls }: JsonObject): string[] {
+  const empty = !content && !(Array.isArray(tool_calls) && tool_calls.length > 0);
+  if (!Array.isArray(errors) || !empty) return [];
+  return errors
+    .filter((error) => typeof error === 'string')
+    .map((error) => error.split('Error: ').at(-1)!.trim());
+}
+
 export function readAssistant(message: JsonObject, field: string): AssistantMessage {
   const calls = message.tool_calls ?? [];
   const readCalls = read
     .list(calls, `${field}.tool_calls`)
     .map((call, i) => readCall(call, `${field}.tool_calls[${i}]`));
-  const malformed = readCalls.flatMap((call) => (call.malformed ? [call.malformed] : [])).join('; ');
+  const malformed = [
+    ...readCalls.flatMap((call) => (call.malformed ? [call.malformed] : [])),
+    ...formErrors(message),
+  ].join('; ');
   const reasoning = message.reasoning_content ?? message.reasoning;
   return {
     role: 'assistant',

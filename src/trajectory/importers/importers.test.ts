@@ -96,6 +96,17 @@ describe('τ²-bench', () => {
     expect(parseTrajectory(JSON.parse(JSON.stringify(t)))).toEqual(t);
   });
 
+  test('a turn that the benchmark calls invalid is malformed', async () => {
+    const invalid = {
+      role: 'assistant',
+      content: '',
+      tool_calls: null,
+      errors: ['Invalid message format. Original message: x. Error: You sent an empty message.'],
+    };
+    const [t] = await collect(importTrajectories(file([simulation('a', { messages: [invalid] })])));
+    expect(t!.messages[0]).toMatchObject({ content: '', malformed: 'You sent an empty message.' });
+  });
+
   test('tasks behind the simulations, and a verifier that tests conditions only', async () => {
     const conditions = {
       ...task,
