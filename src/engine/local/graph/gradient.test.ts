@@ -5,7 +5,7 @@ import type { Shape } from './dims.js';
 import { Graph } from './graph.js';
 import {
   add,
-  attention,
+  causalAttention,
   concat,
   exp,
   gatherRows,
@@ -207,11 +207,30 @@ describe('gradient rules against central differences', () => {
     });
   });
 
-  test('attention with a causal mask', async () => {
-    await checkGradient({ q: [1, 2, 3, 2], k: [1, 2, 3, 2], v: [1, 2, 3, 2] }, ({ q, k, v }, graph) => {
-      const mask = Array.from({ length: 9 }, (_, i) => (i % 3 > Math.floor(i / 3) ? -1e9 : 0));
-      return attention(q!, k!, v!, graph.constant(mask, [3, 3]));
+  test('rotary of heads side by side', async () => {
+    await checkGradient({ x: [2, 3, 8] }, ({ x }, graph) => {
+      const { cosine, sine } = rotaryAngles(8, 4, 100);
+      return rotary(x!, graph.integers([0]), {
+        cosine: graph.constant(cosine, [8, 2]),
+        sine: graph.constant(sine, [8, 2]),
+        minusSine: graph.constant(
+          sine.map((v) => -v),
+          [8, 2],
+        ),
+      });
     });
+  });
+
+  test('causal attention, with grouped queries and named sizes', async () => {
+    const heads = { query: 2, keyValue: 2 };
+    await checkGradient({ q: [1, 3, 16], k: [1, 3, 16], v: [1, 3, 16] }, ({ q, k, v }) =>
+      causalAttention(q!, k!, v!, heads),
+    );
+    await checkGradient(
+      { q: [2, 3, 32], k: [2, 3, 16], v: [2, 3, 16] },
+      ({ q, k, v }) => causalAttention(q!, k!, v!, { query: 4, keyValue: 2 }),
+      { q: ['rows', 'length', 32], k: ['rows', 'length', 16], v: ['rows', 'length', 16] },
+    );
   });
 
   test('logProbability', async () => {

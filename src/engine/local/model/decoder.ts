@@ -1,4 +1,3 @@
-import { product } from '../graph/dims.js';
 import { add, matmul, reshape, rmsNorm, swiglu } from '../graph/ops/index.js';
 import type { Value } from '../graph/value.js';
 import type { ModelConfig, Projection } from './config.js';
@@ -81,10 +80,4 @@ export function head(config: ModelConfig, hidden: Value, parameter: (name: strin
       ? matmul(hidden, parameter(EMBEDDING), { transposeB: true })
       : matmul(hidden, parameter(HEAD)),
   );
-}
-
-/** [rows, length, heads, size] → [rows·length, heads·size]. */
-export function joinHeads(x: Value): Value {
-  const [rows, length, heads, size] = x.shape as readonly [number | string, number | string, number, number];
-  return reshape(x, [product(rows, length), heads * size]);
 }

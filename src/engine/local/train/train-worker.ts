@@ -74,29 +74,11 @@ function copyIn(feeds: Record<string, Tensor>, { data, segments }: SharedTensors
   }
 }
 
-const masks = new Map<number, Tensor>();
-const MAX_MASKS = 16;
-
-/** Causal mask for query heads stacked in groups: [groups·length, length]. */
-function causalMask(length: number): Tensor {
-  const known = masks.get(length);
-  if (known) return known;
-  const groups = config.heads / config.kvHeads;
-  const mask = new Float32Array(groups * length * length);
-  for (let row = 0; row < groups * length; row++)
-    mask.fill(-1e9, row * length + (row % length) + 1, (row + 1) * length);
-  if (masks.size >= MAX_MASKS) masks.delete(masks.keys().next().value as number);
-  const tensor = new Tensor('float32', mask, [groups * length, length]);
-  masks.set(length, tensor);
-  return tensor;
-}
-
 function batchFeeds(batch: Batch, { loss, clip }: RunRequest): Record<string, Tensor> {
   const selected = [batch.positions.length];
   const floats = (data: Float32Array, shape: readonly number[]) => new Tensor('float32', data, shape);
   return {
     tokens: new Tensor('int64', batch.tokens, [batch.rows, batch.length]),
-    mask: causalMask(batch.length),
     positions: new Tensor('int64', batch.positions, selected),
     targets: new Tensor('int64', batch.targets, selected),
     ...(loss === null ? {} : { weights: floats(batch.weights, selected) }),

@@ -13,7 +13,7 @@ const config: ModelConfig = {
   layers: 2,
   heads: 4,
   kvHeads: 2,
-  headDim: 4,
+  headDim: 8,
   intermediateSize: 12,
   ropeTheta: 100,
   rmsEps: 1e-6,

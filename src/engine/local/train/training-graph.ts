@@ -1,18 +1,17 @@
 import { type Dim, product } from '../graph/dims.js';
 import { Graph } from '../graph/graph.js';
 import {
-  attention,
+  causalAttention,
   gatherRows,
   logProbability,
   matmul,
   reshape,
   rotary,
   rotaryAngles,
-  transpose,
 } from '../graph/ops/index.js';
 import type { Value } from '../graph/value.js';
 import type { ModelConfig, Projection } from '../model/config.js';
-import { decoder, head, joinHeads } from '../model/decoder.js';
+import { decoder, head } from '../model/decoder.js';
 import { gateBias, gatedProjection, gateShapes, gateSlots, gateWeight, spreadSlots } from '../model/gates.js';
 import { adaptedWeight, adapterShapes, loraA, loraB } from '../model/lora.js';
 import {
@@ -47,10 +46,9 @@ const SELECTED = 'selected';
 /**
  * Forward pass, loss and (unless `loss` is null) backward pass as one ONNX graph.
  *
- * Inputs: `tokens` int64 [rows, length], right-padded; `mask` [heads/kvHeads·length, length], 0 where a query may
- * look and very negative elsewhere; `positions` int64 [selected], flat indices (row·length + t) of the positions
- * whose next token matters: only they pay for the head; `targets` int64 [selected]; `weights` [selected]; what the
- * loss needs; every trainable parameter by name; for gates also the concatenated adapters' A and B.
+ * Inputs: `tokens` int64 [rows, length], right-padded; `positions` int64 [selected], flat indices (row·length + t)
+ * of the positions whose next token matters: only they pay for the head; `targets` int64 [selected]; `weights`
+ * [selected]; what the loss needs; every trainable parameter by name; for gates also the concatenated adapters' A and B.
  * Outputs: `logprobs` [selected], `loss` [], `gradient/NAME`.
  *
  * @param base parameters of the base model. They are constants of the graph, unless `mode` trains them.
@@ -86,8 +84,6 @@ export function trainingGraph(
   const parameter = (name: string): Value => inputs.get(name) ?? constant(name);
 
   const tokens = graph.input('tokens', [rows, length], { type: 'int64' });
-  const groups = config.heads / config.kvHeads;
-  const mask = graph.input('mask', [product(groups, length), length]);
   const angles = rotaryAngles(config.context, config.headDim, config.ropeTheta);
   const anglesShape = [config.context, config.headDim / 2];
   const rotation = {
@@ -114,7 +110,7 @@ export function trainingGraph(
       return gatedProjection(x, weight, parameter(loraA(module)), parameter(loraB(module)), columns as Value);
     });
 
-  const byHead = (x: Value): Value => transpose(x, [0, 2, 1, 3]);
+  const heads = { query: config.heads, keyValue: config.kvHeads };
   const hidden = decoder(
     config,
     gatherRows(parameter(EMBEDDING), reshape(tokens, [product(rows, length)])),
@@ -128,11 +124,15 @@ export function trainingGraph(
         columns = spreadSlots(slots, mode.ranks);
       },
       attention: (_layer, q, k, v) => {
-        // Query heads that share a key head stand below each other, so that keys need not be repeated.
-        const grouped = [rows, config.kvHeads, product(groups, length), config.headDim];
-        const queries = reshape(rotary(byHead(q), firstPosition, rotation), grouped);
-        const attended = attention(queries, rotary(byHead(k), firstPosition, rotation), byHead(v), mask);
-        return joinHeads(byHead(reshape(attended, [rows, config.heads, length, config.headDim])));
+        const flat = (x: Value, count: number) => reshape(x, [rows, length, count * config.headDim]);
+        const turned = (x: Value, count: number) => rotary(flat(x, count), firstPosition, rotation);
+        const o = causalAttention(
+          turned(q, heads.query),
+          turned(k, heads.keyValue),
+          flat(v, heads.keyValue),
+          heads,
+        );
+        return reshape(o, [product(rows, length), heads.query * config.headDim]);
       },
     },
   );

@@ -1,10 +1,12 @@
-import { formatShape, type Shape, sameShape } from '../dims.js';
+import { type Dim, formatShape, product, type Shape, sameShape } from '../dims.js';
+import type { Attributes } from '../onnx.js';
 import type { Value } from '../value.js';
+import { reshape, transpose } from './layout.js';
 
 /**
- * Rotary position embedding of x [rows, heads, length, size] (halves rotated against each other).
- * `positions` is int64 [1] (the first position) or [rows, length]; `cosine` and `sine` are [context, size / 2].
- * Rule: the rotation by the opposite angle.
+ * Rotary position embedding (halves rotated against each other) of x [rows, length, heads·size] or
+ * [rows, heads, length, size]. `positions` is int64 [1] (the first position) or [rows, length]; `cosine` and `sine`
+ * are [context, size / 2]. Rule: the rotation by the opposite angle.
  */
 export function rotary(
   x: Value,
@@ -14,7 +16,12 @@ export function rotary(
   const { graph } = x;
   const { cosine, sine, minusSine } = angles;
   const half = cosine.shape[1];
-  if (x.rank !== 4 || typeof half !== 'number' || x.shape[3] !== 2 * half)
+  const last = x.shape.at(-1);
+  const fits =
+    typeof half === 'number' &&
+    typeof last === 'number' &&
+    (x.rank === 4 ? last === 2 * half : x.rank === 3 && last % (2 * half) === 0);
+  if (!fits)
     throw graph.error(
       'RotaryEmbedding',
       `${formatShape(x.shape)} does not fit angles ${formatShape(cosine.shape)}`,
@@ -47,55 +54,118 @@ export function rotaryAngles(context: number, size: number, theta: number) {
 }
 
 /**
- * Masked attention: softmax(q·kᵀ/√size + mask)·v for stacks of matrices with equal leading dimensions;
- * q [..., queries, size], k and v [..., keys, size], mask broadcast to [..., queries, keys] (0 or −∞-like).
- * Rule, with P the softmax and o the result: dv = Pᵀ·do; dS = P·(do·vᵀ − Σ do·o); dq = dS·k/√size; dk = dSᵀ·q/√size.
- * (Σ_j P·(do·vᵀ) equals Σ do·o, which is far smaller.)
+ * Causal attention with grouped queries: q [rows, length, heads·size], k and v [rows, length, kvHeads·size] →
+ * [rows, length, heads·size]; query head h reads key head ⌊h · kvHeads / heads⌋ and every position itself and
+ * the ones before. The size of a head must be a multiple of 8.
+ *
+ * Forward is ONNX Runtime's GroupQueryAttention, whose softmax runs over the allowed positions alone: masking by a
+ * large negative number would fill half of the weights with denormal numbers, which are many times slower.
+ * Rule, head by head, with P the softmax and o the result: dv = Pᵀ·do; dS = P·(do·vᵀ − Σ do·o); dq = dS·k/√size;
+ * dk = dSᵀ·q/√size. (Σ_j P·(do·vᵀ) equals Σ do·o, which is far smaller.)
  */
-export function attention(q: Value, k: Value, v: Value, mask: Value): Value {
+export function causalAttention(
+  q: Value,
+  k: Value,
+  v: Value,
+  heads: { readonly query: number; readonly keyValue: number },
+): Value {
   const { graph } = q;
-  const size = q.shape.at(-1);
-  const lead = (shape: Shape) => shape.slice(0, -2);
+  const [rows, length, width] = q.shape as [Dim, Dim, Dim];
+  const size = typeof width === 'number' ? width / heads.query : Number.NaN;
   if (
-    typeof size !== 'number' ||
-    !sameShape(lead(q.shape), lead(k.shape)) ||
-    !sameShape(k.shape, v.shape) ||
-    k.shape.at(-1) !== size
+    q.rank !== 3 ||
+    size % 8 !== 0 ||
+    heads.query % heads.keyValue !== 0 ||
+    !sameShape(k.shape, [rows, length, size * heads.keyValue]) ||
+    !sameShape(v.shape, k.shape)
   )
     throw graph.error(
-      'attention',
-      `q ${formatShape(q.shape)}, k ${formatShape(k.shape)}, v ${formatShape(v.shape)} do not fit`,
+      'GroupQueryAttention',
+      `q ${formatShape(q.shape)}, k ${formatShape(k.shape)}, v ${formatShape(v.shape)} do not fit ` +
+        `${heads.query} and ${heads.keyValue} heads`,
     );
   const alpha = 1 / Math.sqrt(size);
-  const batched = (a: Value, b: Value, shape: Shape, transA: boolean, transB: boolean, factor = 1) =>
-    graph.emit(
-      'FusedMatMul',
-      [a, b],
-      shape,
-      {
-        ...(transA ? { transA: { int: 1 } } : {}),
-        ...(transB ? { transB: { int: 1 } } : {}),
-        ...(factor !== 1 ? { alpha: { float: factor } } : {}),
-      },
-      { domain: 'com.microsoft' },
-    );
-  const square = [...q.shape.slice(0, -1), k.shape.at(-2)!];
-  const scores = graph.emit('Add', [batched(q, k, square, false, true, alpha), mask], square);
-  const weights = graph.emit('Softmax', [scores], square, { axis: { int: -1 } });
-  const o = batched(weights, v, q.shape, false, false);
+  const keyShape = [rows, heads.keyValue, length, size];
+  const [o, keys, values, weights] = graph.emitMany(
+    'GroupQueryAttention',
+    [q, k, v, null, null, ...lengths(q)],
+    [
+      { shape: q.shape },
+      { shape: keyShape },
+      { shape: keyShape },
+      { shape: [rows, heads.query, length, length] },
+    ],
+    {
+      num_heads: { int: heads.query },
+      kv_num_heads: { int: heads.keyValue },
+      scale: { float: alpha },
+      // Hand out the softmax.
+      qk_output: { int: 2 },
+    },
+    'com.microsoft',
+  ) as [Value, Value, Value, Value];
+
   return graph.differentiable(o, [q, k, v], (dO) => {
-    const dot = graph.emit(
-      'ReduceSum',
-      [graph.emit('Mul', [dO, o], q.shape), graph.integers([q.rank - 1])],
-      [...q.shape.slice(0, -1), 1],
-      { keepdims: { int: 1 } },
+    // Query heads that share a key head stand below each other: [rows, kvHeads, group·length, …].
+    const stacked = product(heads.query / heads.keyValue, length);
+    const queryShape = [rows, heads.keyValue, stacked, size];
+    const square = [rows, heads.keyValue, stacked, length];
+    const byHead = (x: Value) =>
+      reshape(transpose(reshape(x, [rows, length, heads.query, size]), [0, 2, 1, 3]), queryShape);
+    const byToken = (x: Value, count: number) =>
+      reshape(transpose(reshape(x, [rows, count, length, size]), [0, 2, 1, 3]), [rows, length, count * size]);
+
+    const perHead = [rows, length, heads.query, size];
+    const product4 = graph.emit('Mul', [reshape(dO, perHead), reshape(o, perHead)], perHead);
+    const dot = transpose(
+      graph.emit('ReduceSum', [product4, graph.integers([3])], [rows, length, heads.query, 1], {
+        keepdims: { int: 1 },
+      }),
+      [0, 2, 1, 3],
     );
-    const dWeights = batched(dO, v, square, false, true);
-    const dScores = graph.emit('Mul', [weights, graph.emit('Sub', [dWeights, dot], square)], square);
+    const softmax = reshape(weights, square);
+    const dOut = byHead(dO);
+    const dWeights = stack(dOut, values, square, { transB: true });
+    const centred = graph.emit('Sub', [dWeights, reshape(dot, [rows, heads.keyValue, stacked, 1])], square);
+    const dScores = graph.emit('Mul', [softmax, centred], square);
     return [
-      q.requiresGradient ? batched(dScores, k, q.shape, false, false, alpha) : null,
-      k.requiresGradient ? batched(dScores, q, k.shape, true, false, alpha) : null,
-      v.requiresGradient ? batched(weights, dO, v.shape, true, false) : null,
+      q.requiresGradient ? byToken(stack(dScores, keys, queryShape, { alpha }), heads.query) : null,
+      k.requiresGradient
+        ? byToken(stack(dScores, byHead(q), keyShape, { transA: true, alpha }), heads.keyValue)
+        : null,
+      v.requiresGradient ? byToken(stack(softmax, dOut, keyShape, { transA: true }), heads.keyValue) : null,
     ];
   });
+}
+
+/** GroupQueryAttention's int32 operands: the last position of every row, and the length. */
+function lengths(q: Value): [Value, Value] {
+  const { graph } = q;
+  const [rows, length] = q.shape as [Dim, Dim];
+  const int32: Attributes = { to: { int: 6 } };
+  const total = graph.emit('Cast', [graph.shapeValue([length])], [1], int32, { type: 'int32' });
+  const last = graph.emit(
+    'Sub',
+    [graph.shapeValue([length]), graph.integers([1])],
+    [1],
+    {},
+    { type: 'int64' },
+  );
+  const perRow = graph.emit('Expand', [last, graph.shapeValue([rows])], [rows], {}, { type: 'int64' });
+  return [graph.emit('Cast', [perRow], [rows], int32, { type: 'int32' }), total];
+}
+
+/** Products of two stacks of matrices. */
+function stack(
+  a: Value,
+  b: Value,
+  shape: Shape,
+  options: { readonly transA?: boolean; readonly transB?: boolean; readonly alpha?: number },
+): Value {
+  const attributes: Attributes = {
+    ...(options.transA ? { transA: { int: 1 } } : {}),
+    ...(options.transB ? { transB: { int: 1 } } : {}),
+    ...(options.alpha === undefined ? {} : { alpha: { float: options.alpha } }),
+  };
+  return a.graph.emit('FusedMatMul', [a, b], shape, attributes, { domain: 'com.microsoft' });
 }

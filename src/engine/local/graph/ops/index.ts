@@ -1,5 +1,5 @@
 export { softmax, swiglu } from './activation.js';
-export { attention, rotary, rotaryAngles } from './attention.js';
+export { causalAttention, rotary, rotaryAngles } from './attention.js';
 export { add, exp, multiply, negate, scale, subtract, sumAll, unbroadcast } from './elementwise.js';
 export { gatherRows } from './gather.js';
 export { concat, reshape, split, transpose } from './layout.js';
