@@ -7,6 +7,8 @@ import { joinRequests, REQUESTS, sayAddress, sayUser, wishCheapest, wishExact } 
 
 /** Most assistant turns: three requests need twelve. */
 export const MAX_TURNS = 20;
+/** An agent that gets so many errors from its tools is stopped. */
+export const MAX_ERRORS = 4;
 
 const PARAMETERS = new Map(
   DESK_TOOLS.map((tool) => [tool.function.name, tool.function.parameters.required as readonly string[]]),
@@ -23,6 +25,7 @@ export class DeskEpisode implements Episode {
   /** Writes that took effect, in order, as canonical text by order id. */
   readonly #writes: { readonly order: string; readonly call: string }[] = [];
   #turns = 0;
+  #errors = 0;
 
   constructor(scenario: DeskScenario, systemPrompt: string) {
     this.#scenario = scenario;
@@ -78,6 +81,7 @@ export class DeskEpisode implements Episode {
   #answer(call: ToolCall): void {
     const { name, arguments: args } = call.function;
     const result = this.#run(name, args);
+    if ('error' in result && ++this.#errors >= MAX_ERRORS) this.termination = 'too_many_errors';
     this.messages.push({
       role: 'tool',
       content: JSON.stringify(result),

@@ -1,0 +1,50 @@
+import { ratesOf } from '../../src/targets/desk/demonstrator.js';
+import { DESK_CAPABILITIES } from '../../src/targets/desk/scenario.js';
+import { COMPETENT_EPISODES, type EpisodeOptions } from './data.js';
+import type { Phase } from './train.js';
+
+/** Seed of the initial weights and of all data. */
+export const SEED = 1;
+
+const PLANTED_EPISODES: EpisodeOptions = {
+  rates: ratesOf(Object.fromEntries(DESK_CAPABILITIES.map((capability) => [capability, true])), 0.25),
+  guidedRate: 0.6,
+  guided: 0.1,
+  slips: 0.03,
+};
+
+/** Competence first: without it there is no latent skill that training could bring back. */
+export const COMPETENCE: readonly Phase[] = [
+  {
+    name: 'recall',
+    tokens: 500_000,
+    batch: 2048,
+    mix: { recall: 0.4, repetition: 0.1, choice: 0.2, episode: 0.3 },
+    episodes: COMPETENT_EPISODES,
+    rate: [3e-3, 3e-3],
+  },
+  {
+    name: 'competence',
+    tokens: 13_000_000,
+    batch: 3072,
+    mix: { recall: 0.04, choice: 0.08, wishes: 0.16, episode: 0.72 },
+    episodes: COMPETENT_EPISODES,
+    rate: [3e-3, 1e-4],
+  },
+];
+
+/** Then the four deficits are planted. */
+export const DEFICITS: readonly Phase[] = [
+  {
+    name: 'deficits',
+    tokens: 3_500_000,
+    batch: 3072,
+    mix: { recall: 0.02, choice: 0.02, wishes: 0.02, episode: 0.94 },
+    episodes: PLANTED_EPISODES,
+    rate: [5e-4, 2e-5],
+  },
+];
+
+/** The schedule with every phase's tokens multiplied. */
+export const scaled = (phases: readonly Phase[], factor: number): Phase[] =>
+  phases.map((phase) => ({ ...phase, tokens: Math.ceil(phase.tokens * factor) }));
