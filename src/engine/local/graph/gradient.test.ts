@@ -4,6 +4,7 @@ import { Random } from '../../../run/random.js';
 import type { Shape } from './dims.js';
 import { Graph } from './graph.js';
 import {
+  adaptedMatmul,
   add,
   causalAttention,
   concat,
@@ -151,6 +152,16 @@ describe('gradient rules against central differences', () => {
       });
     }
   }
+
+  test('adaptedMatmul', async () => {
+    await checkGradient({ x: [3, 4], a: [4, 2], b: [2, 5] }, ({ x, a, b }, graph) => {
+      const weight = graph.constant(
+        Array.from({ length: 20 }, (_, i) => Math.sin(i)),
+        [4, 5],
+      );
+      return adaptedMatmul(x!, weight, a!, b!, 1.5);
+    });
+  });
 
   test('reshape with numbers and with named sizes', async () => {
     await checkGradient({ a: [2, 6] }, ({ a }) => reshape(a!, [4, 3]));

@@ -1,6 +1,4 @@
 import { Random } from '../../../run/random.js';
-import { add, matmul } from '../graph/ops/index.js';
-import type { Value } from '../graph/value.js';
 import { type ModelConfig, PROJECTIONS } from './config.js';
 import { linearShape, type Parameters, projectionName, type Tensor } from './parameters.js';
 
@@ -47,14 +45,6 @@ export function initializeAdapter(config: ModelConfig, rank: number, alpha: numb
     parameters[name] = { shape, data };
   }
   return { rank, alpha, parameters };
-}
-
-/**
- * The weight W + (alpha / rank)·A·B as part of a graph. One product of the merged weight takes the place of three
- * narrow ones for every token, forward and backward; the gradients of A and B follow from the weight's.
- */
-export function adaptedWeight(weight: Value, a: Value, b: Value, scale: number): Value {
-  return add(weight, matmul(a, b, { alpha: scale }));
 }
 
 /**

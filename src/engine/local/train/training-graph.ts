@@ -1,6 +1,7 @@
 import { type Dim, product } from '../graph/dims.js';
 import { Graph } from '../graph/graph.js';
 import {
+  adaptedMatmul,
   causalAttention,
   gatherRows,
   logProbability,
@@ -13,7 +14,7 @@ import type { Value } from '../graph/value.js';
 import type { ModelConfig, Projection } from '../model/config.js';
 import { decoder, head } from '../model/decoder.js';
 import { gateBias, gatedProjection, gateShapes, gateSlots, gateWeight, spreadSlots } from '../model/gates.js';
-import { adaptedWeight, adapterShapes, loraA, loraB } from '../model/lora.js';
+import { adapterShapes, loraA, loraB } from '../model/lora.js';
 import {
   EMBEDDING,
   memoryShapes,
@@ -102,14 +103,11 @@ export function trainingGraph(
       const module = projectionName(layer, projection);
       const weight = parameter(`${module}.weight`);
       if (mode.kind === 'full') return matmul(x, weight);
-      if (mode.kind === 'adapter')
-        return matmul(
-          x,
-          adaptedWeight(weight, parameter(loraA(module)), parameter(loraB(module)), mode.alpha / mode.rank),
-        );
-      return gatedProjection(x, weight, parameter(loraA(module)), parameter(loraB(module)), columns as Value);
+      const a = parameter(loraA(module));
+      const b = parameter(loraB(module));
+      if (mode.kind === 'adapter') return adaptedMatmul(x, weight, a, b, mode.alpha / mode.rank);
+      return gatedProjection(x, weight, a, b, columns as Value);
     });
-
   const heads = { query: config.heads, keyValue: config.kvHeads };
   const hidden = decoder(
     config,

@@ -40,3 +40,36 @@ export function matmul(a: Value, b: Value, options: MatmulOptions = {}): Value {
     b.requiresGradient ? (tb ? product(dy, true, a, ta) : product(a, !ta, dy, false)) : null,
   ]);
 }
+
+/**
+ * x·(W + scale·A·B): a linear map with a low-rank addition, x [n, in], W [in, out] frozen, A [in, rank],
+ * B [rank, out]. Forward merges the weight, which is small beside x, and multiplies once.
+ * Rule: dx = dy·(W + scale·A·B)ᵀ; dB = scale·(x·A)ᵀ·dy; dA = scale·xᵀ·(dy·Bᵀ). The products with A and B are
+ * narrow, so the full gradient of the weight is never formed.
+ */
+export function adaptedMatmul(x: Value, weight: Value, a: Value, b: Value, scale: number): Value {
+  const { graph } = x;
+  const [inputs, rank] = a.shape;
+  const [rankB, outputs] = b.shape;
+  if (rank !== rankB || !sameShape(weight.shape, [inputs!, outputs!]) || weight.requiresGradient)
+    throw graph.error(
+      'adaptedMatmul',
+      `A ${formatShape(a.shape)} and B ${formatShape(b.shape)} do not fit the frozen ${formatShape(weight.shape)}`,
+    );
+  const merged = graph.emit(
+    'Add',
+    [weight, matmul(graph.detach(a), graph.detach(b), { alpha: scale })],
+    weight.shape,
+  );
+  const y = matmul(graph.detach(x), merged);
+  return graph.differentiable(graph.asTrainable(y), [x, a, b], (dy) => {
+    const narrow = matmul(dy, b, { transposeB: true, alpha: scale });
+    // (xᵀ·narrow) as the transpose of narrowᵀ·x: the wide operand is then read along its rows.
+    const dA = matmul(narrow, x, { transposeA: true });
+    return [
+      x.requiresGradient ? matmul(dy, merged, { transposeB: true }) : null,
+      a.requiresGradient ? graph.emit('Transpose', [dA], a.shape, { perm: { ints: [1, 0] } }) : null,
+      b.requiresGradient ? matmul(matmul(x, a), dy, { transposeA: true, alpha: scale }) : null,
+    ];
+  });
+}
