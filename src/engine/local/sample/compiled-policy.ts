@@ -17,12 +17,12 @@ export interface StepInput {
   readonly kept: Uint8Array;
   /** [rows · queries, capacity]: 0 at slots a query may look at, `MASKED` elsewhere. */
   readonly mask: Float32Array;
-  /** Probabilities of which tokens: of all, of the last alone, or of none. */
-  readonly wanted: 'all' | 'last' | 'none';
+  /** One token of each row, by its place among the row's queries, whose probabilities are wanted; null: none are. */
+  readonly wanted: readonly number[] | null;
 }
 
 export interface StepOutput {
-  /** [wanted tokens, vocabulary]; empty where none was wanted. */
+  /** [rows, vocabulary]; empty where none was wanted. */
   readonly probabilities: Float32Array;
   /** Slot of every token in every layer, slots[layer][token]; empty but for mixtures. */
   readonly slots: readonly Uint8Array[];
@@ -86,45 +86,32 @@ export class CompiledPolicy {
         cache.write(layer, row, input.positions[i] as number, i, newKeys, newValues);
       }
       const last = layer === layers - 1;
-      if (last && wanted === 'none') break;
-      // After the last layer's keys and values only the tokens whose probabilities are wanted go on.
-      const from = last && wanted === 'last' ? count - 1 : 0;
-      const going = last && wanted === 'last' ? 1 : count;
-      const query = floats(output, STEP.nextQuery).subarray(from * heads * headDim);
-      const hidden = floats(output, STEP.nextHidden).subarray(from * hiddenSize);
-      const [batch, length] = going === count ? [rows, queries] : [1, 1];
+      if (last && wanted === null) break;
+      let query = floats(output, STEP.nextQuery);
+      let hidden = floats(output, STEP.nextHidden);
+      let visible = mask;
+      let length = queries;
+      if (last && wanted !== null && queries > 1) {
+        // After the last layer's keys and values only the tokens whose probabilities are wanted go on.
+        const chosenTokens = wanted.map((place, row) => row * queries + place);
+        query = gather(query, chosenTokens, heads * headDim);
+        hidden = gather(hidden, chosenTokens, hiddenSize);
+        visible = gather(mask, chosenTokens, capacity);
+        length = 1;
+      }
       const range = [firstRow * cache.rowSize, (firstRow + rows) * cache.rowSize] as const;
+      const keys = (cache.keys[layer] as Float32Array).subarray(...range);
+      const values = (cache.values[layer] as Float32Array).subarray(...range);
       output = await this.#run(layer + 1, {
-        [STEP.hidden]: new Tensor('float32', hidden, [going, hiddenSize]),
-        [STEP.query]: new Tensor('float32', query, [batch, length, kvHeads, shared, 1, headDim]),
-        [STEP.keys]: new Tensor('float32', (cache.keys[layer] as Float32Array).subarray(...range), [
-          rows,
-          1,
-          kvHeads,
-          1,
-          headDim,
-          capacity,
-        ]),
-        [STEP.values]: new Tensor('float32', (cache.values[layer] as Float32Array).subarray(...range), [
-          rows,
-          1,
-          kvHeads,
-          1,
-          capacity,
-          headDim,
-        ]),
-        [STEP.mask]: new Tensor('float32', mask.subarray(from * capacity, (from + going) * capacity), [
-          batch,
-          length,
-          1,
-          1,
-          1,
-          capacity,
-        ]),
+        [STEP.hidden]: new Tensor('float32', hidden, [rows * length, hiddenSize]),
+        [STEP.query]: new Tensor('float32', query, [rows, length, kvHeads, shared, 1, headDim]),
+        [STEP.keys]: new Tensor('float32', keys, [rows, 1, kvHeads, 1, headDim, capacity]),
+        [STEP.values]: new Tensor('float32', values, [rows, 1, kvHeads, 1, capacity, headDim]),
+        [STEP.mask]: new Tensor('float32', visible, [rows, length, 1, 1, 1, capacity]),
         ...(last ? {} : { [STEP.positions]: positions }),
       });
     }
-    const probabilities = wanted === 'none' ? new Float32Array(0) : floats(output, STEP.probabilities);
+    const probabilities = wanted === null ? new Float32Array(0) : floats(output, STEP.probabilities);
     return { probabilities, slots };
   }
 
@@ -139,6 +126,15 @@ export class CompiledPolicy {
 
 const floats = (output: InferenceSession.ReturnType, name: string): Float32Array =>
   (output[name] as Tensor).data as Float32Array;
+
+/** Rows of a matrix with `width` columns, by index. */
+function gather(matrix: Float32Array, rows: readonly number[], width: number): Float32Array {
+  const result = new Float32Array(rows.length * width);
+  rows.forEach((row, i) => {
+    result.set(matrix.subarray(row * width, (row + 1) * width), i * width);
+  });
+  return result;
+}
 
 /** Column of the 1 in every row of one-hot rows [count, width]. */
 function indicesOfOnes(oneHot: Float32Array, count: number): Uint8Array {

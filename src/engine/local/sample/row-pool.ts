@@ -36,12 +36,15 @@ export interface RowPoolOptions {
 
 /** Slots are added to the cache in steps of this size: attention costs what the capacity is, not the length. */
 const CAPACITY_STEP = 64;
-/** Most tokens of a prompt in one step. */
-const CHUNK = 64;
-/** A row with no more forced tokens than this rides along in the decoding batch. */
-const RIDE_ALONG = 2;
-/** A shared prefix shorter than this is not worth a copy. */
-const MIN_SHARED = 4;
+/** Most tokens of prompts in one step, over all its rows. */
+const CHUNK = 96;
+/** Most rows that are prefilled together, and how much of the rectangle they fill at least. */
+const PREFILL_ROWS = 8;
+const PREFILL_FILL = 0.7;
+/** A row with no more forced tokens than this rides along in the decoding batch: a step of its own costs more. */
+const RIDE_ALONG = 6;
+/** A shared prefix shorter than this is not worth a copy, or a step of its own to make it. */
+const MIN_SHARED = 8;
 const FIRST_ROWS = 8;
 
 /**
@@ -98,9 +101,7 @@ export class RowPool {
   async step(policy: CompiledPolicy): Promise<Completion[]> {
     const done: Completion[] = [];
     this.#admit(done);
-    for (const row of this.#rows) {
-      if (row.running !== null && row.total - row.cached > RIDE_ALONG) await this.#prefill(policy, row, done);
-    }
+    await this.#prefill(policy, done);
     await this.#decode(policy, done);
     return done;
   }
@@ -182,32 +183,71 @@ export class RowPool {
     row.running = { job, random: new Random(job.seed), tokens: [], logprobs: [], routes: [] };
   }
 
-  async #prefill(policy: CompiledPolicy, row: Row, done: Completion[]): Promise<void> {
-    this.#reserve(row.total);
-    this.#copySharedPrefix(row);
-    const { capacity } = this.cache;
-    while (row.cached < row.total) {
-      const start = row.cached;
-      const queries = Math.min(CHUNK, row.total - start);
-      const positions = Int32Array.from({ length: queries }, (_, i) => start + i);
-      const mask = new Float32Array(queries * capacity).fill(MASKED);
-      for (let i = 0; i < queries; i++) mask.fill(0, i * capacity, i * capacity + start + i + 1);
-      const ends = start + queries === row.total;
-      const output = await policy.step(this.cache, {
-        firstRow: row.index,
-        rows: 1,
-        queries,
-        tokens: row.tokens.subarray(start, start + queries),
-        positions,
-        kept: new Uint8Array(queries).fill(1),
-        mask,
-        wanted: ends ? 'last' : 'none',
-      });
-      this.#advance(row, queries);
-      if (ends) {
-        this.#sample(row, output, 0, queries - 1, done);
-        return;
+  /**
+   * Rows with prompts, in groups of neighbours. A row that begins like one of the group waits until the group is
+   * done and copies instead.
+   */
+  async #prefill(policy: CompiledPolicy, done: Completion[]): Promise<void> {
+    let group: Row[] = [];
+    const flush = async () => {
+      await this.#prefillGroup(policy, group, done);
+      group = [];
+    };
+    for (const row of this.#rows) {
+      if (row.running === null || row.total - row.cached <= RIDE_ALONG) continue;
+      this.#reserve(row.total);
+      this.#copySharedPrefix(row);
+      if (group.length > 0 && !fits(group, row)) {
+        await flush();
+        this.#copySharedPrefix(row);
       }
+      if (row.total - row.cached > RIDE_ALONG) group.push(row);
+    }
+    if (group.length > 0) await flush();
+  }
+
+  async #prefillGroup(policy: CompiledPolicy, group: readonly Row[], done: Completion[]): Promise<void> {
+    const { capacity } = this.cache;
+    const rows = group.length;
+    const firstRow = (group[0] as Row).index;
+    const chunk = Math.floor(CHUNK / rows);
+    for (;;) {
+      const left = group.map((row) => (row.running === null ? 0 : row.total - row.cached));
+      // A row that ended in an earlier chunk has one token left, the sampled one: it goes on in the decoding batch.
+      const due = left.map((count) => (count > 1 ? Math.min(count, chunk) : 0));
+      const queries = Math.max(...due);
+      if (queries === 0) return;
+      const tokens = new Int32Array(rows * queries);
+      const positions = new Int32Array(rows * queries);
+      const kept = new Uint8Array(rows * queries);
+      const mask = new Float32Array(rows * queries * capacity).fill(MASKED);
+      group.forEach((row, r) => {
+        const count = due[r] as number;
+        for (let i = 0; i < count; i++) {
+          const at = r * queries + i;
+          const position = row.cached + i;
+          tokens[at] = row.tokens[position] as number;
+          positions[at] = position;
+          kept[at] = 1;
+          mask.fill(0, at * capacity, at * capacity + position + 1);
+        }
+      });
+      const ends = due.map((count, r) => count > 0 && count === left[r]);
+      const output = await policy.step(this.cache, {
+        firstRow,
+        rows,
+        queries,
+        tokens,
+        positions,
+        kept,
+        mask,
+        wanted: ends.includes(true) ? due.map((count) => Math.max(0, count - 1)) : null,
+      });
+      group.forEach((row, r) => {
+        const count = due[r] as number;
+        this.#advance(row, count);
+        if (ends[r]) this.#sample(row, output, r, r * queries + count - 1, done);
+      });
     }
   }
 
@@ -237,7 +277,7 @@ export class RowPool {
       positions,
       kept,
       mask: this.#mask.subarray(first * capacity, (first + count) * capacity),
-      wanted: 'all',
+      wanted: new Array<number>(count).fill(0),
     });
     for (const row of active) {
       this.#advance(row, 1);
@@ -358,10 +398,27 @@ export class RowPool {
   }
 }
 
+/** Whether the row may be prefilled together with the group. */
+function fits(group: readonly Row[], row: Row): boolean {
+  const last = group.at(-1) as Row;
+  if (row.index !== last.index + 1 || group.length === PREFILL_ROWS) return false;
+  const counts = [...group, row].map(({ total, cached }) => total - cached);
+  const sum = counts.reduce((a, b) => a + b, 0);
+  if (sum < PREFILL_FILL * counts.length * Math.max(...counts)) return false;
+  const own = row.tokens.subarray(0, row.total - 1);
+  return group.every(({ tokens, total }) => {
+    return countEqual(tokens, own, Math.min(total, own.length)) < row.cached + MIN_SHARED;
+  });
+}
+
 /** Number of leading tokens of the row's cache that `tokens` begins with. */
 function commonPrefix(row: Row, tokens: Int32Array): number {
-  const length = Math.min(row.cached, tokens.length);
+  return countEqual(row.tokens, tokens, Math.min(row.cached, tokens.length));
+}
+
+/** Number of equal leading tokens of a and b, at most `limit`. */
+function countEqual(a: Int32Array, b: Int32Array, limit: number): number {
   let i = 0;
-  while (i < length && row.tokens[i] === tokens[i]) i++;
+  while (i < limit && a[i] === b[i]) i++;
   return i;
 }
