@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { CommanderError } from 'commander';
 import { explainError, TraceError } from '../run/errors.js';
+import { InvalidRecordError } from '../trajectory/store.js';
 import { createProgram } from './program.js';
 import { colorsFor } from './terminal/colors.js';
 
@@ -29,14 +30,15 @@ export async function main(args: readonly string[]): Promise<number> {
 function printError(thrown: unknown, json: boolean): number {
   const error = explainError(thrown);
   const mend = error instanceof TraceError ? error.mend : undefined;
-  const exitCode = error instanceof TraceError ? error.exitCode : 1;
+  const isInput = error instanceof InvalidRecordError;
+  const exitCode = error instanceof TraceError ? error.exitCode : isInput ? 2 : 1;
   const colors = colorsFor(process.stderr);
   process.stderr.write(`${colors.red('error')} ${error.message}\n`);
   if (mend) process.stderr.write(`${colors.dim('→')} ${mend}\n`);
   if (process.env.TRACE_DEBUG === '1') {
     process.stderr.write(`${error.stack}\n`);
     if (error.cause instanceof Error) process.stderr.write(`caused by ${error.cause.stack}\n`);
-  } else if (!(error instanceof TraceError)) {
+  } else if (!(error instanceof TraceError) && !isInput) {
     process.stderr.write(`${colors.dim('→')} TRACE_DEBUG=1 shows where it happened.\n`);
   }
   if (json) {
