@@ -1,55 +1,17 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runRollouts } from '../agent/rollout.js';
-import type { AdapterHandle, Engine, MixtureHandle, PolicyRef } from '../engine/contract.js';
-import type { CapabilityEnvironment } from '../environment/contract.js';
-import { loadCapabilityEnvironment } from '../environment/load-generated.js';
-import { digestJson, digestTree } from '../run/digest.js';
+import type { AdapterHandle, Engine, MixtureHandle } from '../engine/contract.js';
+import { digestJson } from '../run/digest.js';
 import { TraceError } from '../run/errors.js';
 import { writeJsonWhole } from '../run/files.js';
 import { runPaths } from '../run/paths.js';
-import { deriveSeed, Random } from '../run/random.js';
+import { Random } from '../run/random.js';
 import type { StepContext } from '../run/step.js';
-import { type GateEpisode, readEpisodes, toEpisode, writeEpisodes } from './episodes.js';
+import type { Composition, PairResult } from './composition.js';
+import type { GateEpisode } from './episodes.js';
 import { type FitResult, fitGates } from './fit.js';
 import { COMPOSITION_DEFAULTS, type CompositionOptions } from './options.js';
-
-/** The mixture's result in an environment of two capabilities: a hole in an environment shows as a low rate. */
-export interface PairResult {
-  readonly pair: readonly [string, string];
-  readonly attempts: number;
-  readonly passed: number;
-  readonly rate: number;
-}
-
-/** What `composed/composition.json` says. */
-export interface Composition {
-  /** Digest of everything the composition was made from. */
-  readonly key: string;
-  /** Capability of each slot from 1; slot 0 is no adapter. */
-  readonly slots: readonly string[];
-  readonly gateParameters: number;
-  /** SHA-256 of the parameters that stayed as they were, before and after. */
-  readonly frozen: { readonly base: string; readonly adapters: { readonly [capability: string]: string } };
-  readonly gates: string;
-  /** Episodes sampled for the gates, by environment. */
-  readonly sources: readonly {
-    readonly environment: string;
-    readonly player: 'adapter' | 'mixture';
-    readonly attempts: number;
-    readonly passed: number;
-  }[];
-  readonly fits: readonly FitResult[];
-  /** Episodes sampled by this step in all. */
-  readonly rollouts: number;
-  readonly settings: CompositionOptions;
-}
-
-/**
- * First scenario seed of this step: beyond the seeds of calibration and training, so that the gates see
- * scenarios on which no adapter was trained.
- */
-export const COMPOSITION_SEEDS = 7_000_000;
+import { EpisodePlayer } from './player.js';
 
 /**
  * Step 4: composes the adapters of a run into a mixture that routes every token. No task and no label of the
@@ -78,7 +40,6 @@ class ComposeStep {
   readonly #engine: Engine;
   readonly #gates: NonNullable<Engine['gates']>;
   readonly #capabilities: readonly string[];
-  #rollouts = 0;
 
   constructor(context: StepContext, options: CompositionOptions, engine: Engine) {
     if (!engine.gates)
@@ -110,7 +71,8 @@ class ComposeStep {
       const before = await this.#hashes(adapters);
       const key = digestJson({ base, before, options: this.#options, seed: this.#context.seed });
 
-      const own = await this.#playOwn(adapters, key);
+      const player = new EpisodePlayer(this.#context, this.#options, engine, key);
+      const own = await this.#playOwn(adapters, player);
       const sources = own.map(({ name, episodes }) => source(name, 'adapter', episodes));
       const data = own.flatMap(({ episodes }) => episodes);
       const first = await this.#fitOnce(adapters, data, key);
@@ -118,7 +80,7 @@ class ComposeStep {
       const fits: FitResult[] = [first.fit];
 
       const pairs = this.#options.pairRollouts > 0 ? this.#pairs() : [];
-      const played = await this.#playPairs(mixture, pairs, key);
+      const played = await this.#playPairs(mixture, pairs, player);
       for (const { name, episodes } of played) {
         sources.push(source(name, 'mixture', episodes));
         data.push(...episodes);
@@ -137,7 +99,7 @@ class ComposeStep {
         gates: await engine.hash(mixture),
         sources,
         fits,
-        rollouts: this.#rollouts,
+        rollouts: player.sampled,
         settings: this.#options,
       };
       await this.#gates.saveMixture(mixture, runPaths.composed(folder));
@@ -154,16 +116,11 @@ class ComposeStep {
   }
 
   /** Every adapter in its own environment. */
-  async #playOwn(adapters: readonly AdapterHandle[], key: string): Promise<Played[]> {
+  async #playOwn(adapters: readonly AdapterHandle[], player: EpisodePlayer): Promise<Played[]> {
     const played: Played[] = [];
     for (const [i, name] of this.#capabilities.entries()) {
-      const episodes = await this.#play(
-        name,
-        runPaths.environment(this.#context.folder, name),
-        adapters[i]!,
-        this.#options.rollouts,
-        key,
-      );
+      const folder = runPaths.environment(this.#context.folder, name);
+      const episodes = await player.play(name, folder, adapters[i]!, this.#options.rollouts);
       if (!episodes.some((episode) => episode.passed))
         this.#warn(
           `adapter ${name} passed none of its ${episodes.length} episodes: the gates cannot learn to use it`,
@@ -186,66 +143,16 @@ class ComposeStep {
   async #playPairs(
     mixture: MixtureHandle,
     pairs: readonly { readonly name: string }[],
-    key: string,
+    player: EpisodePlayer,
   ): Promise<Played[]> {
     const played: Played[] = [];
     // One after the other with the same gates: the files then do not depend on where an earlier run was killed.
     for (const { name } of pairs) {
       const folder = join(runPaths.environment(this.#context.folder, 'pairs'), name);
-      const episodes = await this.#play(name, folder, mixture, this.#options.pairRollouts, key);
+      const episodes = await player.play(name, folder, mixture, this.#options.pairRollouts);
       played.push({ name, episodes });
     }
     return played;
-  }
-
-  /** Samples an environment with a policy at temperature 1, or reads what an earlier run sampled. */
-  async #play(
-    name: string,
-    environmentFolder: string,
-    policy: PolicyRef,
-    attempts: number,
-    runKey: string,
-  ): Promise<GateEpisode[]> {
-    const { seed, signal, emit, folder } = this.#context;
-    const path = join(runPaths.composed(folder), 'episodes', `${name}.jsonl`);
-    const key = digestJson({
-      runKey,
-      environment: digestTree(environmentFolder),
-      policy: await this.#engine.hash(policy),
-    });
-    let episodes = readEpisodes(path, key);
-    if (!episodes) {
-      signal.throwIfAborted();
-      const environment: CapabilityEnvironment = await loadCapabilityEnvironment(environmentFolder);
-      const requests = Array.from({ length: attempts }, (_, i) => ({
-        scenario: COMPOSITION_SEEDS + i,
-        trial: 0,
-      }));
-      const rollouts = await runRollouts(this.#engine, environment, requests, {
-        policy,
-        temperature: 1,
-        seed: deriveSeed(seed, 'compose', name),
-        maxTurnTokens: this.#options.maxTurnTokens,
-        concurrency: this.#options.concurrency,
-        signal,
-        onDone: (done, total) =>
-          emit({ type: 'progress', step: 'compose', task: name, done, total, unit: 'episodes' }),
-      });
-      episodes = rollouts.map((rollout) => toEpisode(rollout, this.#options.successThreshold));
-      writeEpisodes(path, key, episodes);
-    }
-    this.#rollouts += episodes.length;
-    const passed = episodes.filter((episode) => episode.passed).length;
-    emit({
-      type: 'progress',
-      step: 'compose',
-      task: name,
-      done: episodes.length,
-      total: episodes.length,
-      unit: 'episodes',
-      note: `passed ${passed} of ${episodes.length}`,
-    });
-    return episodes;
   }
 
   /**
