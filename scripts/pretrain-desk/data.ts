@@ -95,7 +95,7 @@ export function choiceSequence(random: Random, queries = 7): Sequence {
     put(REQUESTS.exchange(random.pick(IDS), random.pick(PRODUCTS), wish));
     put('","variant":"');
     put(variantRef(right), 1);
-    put('","payment":"');
+    put('","item":"');
   }
   return { kind: 'choice', tokens, weights };
 }
@@ -124,10 +124,9 @@ export function wishesSequence(random: Random): Sequence {
   for (const { name, order, variants, right } of random.shuffle(exchanges)) {
     put(`${SPECIAL.assistant}{"name":"get_product","arguments":{"name":"${name}"}}${SPECIAL.end}`);
     put(`${SPECIAL.tool}${listing(variants)}`);
-    put(`${SPECIAL.assistant}{"name":"exchange_item","arguments":{"order":"${order}","item":"`);
-    put(`${name}:${random.pick(IDS)}","variant":"`);
+    put(`${SPECIAL.assistant}{"name":"exchange_item","arguments":{"order":"${order}","variant":"`);
     put(variantRef(right), 1);
-    put('","payment":"');
+    put(`","item":"${name}:${random.pick(IDS)}","payment":"`);
     put(`${random.pick(PAYMENTS)}"}}${SPECIAL.end}${SPECIAL.tool}{"ok":true}`);
   }
   return { kind: 'wishes', tokens, weights };

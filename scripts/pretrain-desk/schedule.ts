@@ -25,7 +25,7 @@ export const COMPETENCE: readonly Phase[] = [
   },
   {
     name: 'competence',
-    tokens: 13_000_000,
+    tokens: 11_000_000,
     batch: 3072,
     mix: { recall: 0.04, choice: 0.08, wishes: 0.16, episode: 0.72 },
     episodes: COMPETENT_EPISODES,
@@ -37,7 +37,7 @@ export const COMPETENCE: readonly Phase[] = [
 export const DEFICITS: readonly Phase[] = [
   {
     name: 'deficits',
-    tokens: 3_500_000,
+    tokens: 3_000_000,
     batch: 3072,
     mix: { recall: 0.02, choice: 0.02, wishes: 0.02, episode: 0.94 },
     episodes: PLANTED_EPISODES,

@@ -57,7 +57,8 @@ const PHRASES: readonly string[] = [
   'readdress order ',
   ' of order ',
   ' for ',
-  ' for the cheapest ',
+  ...LOOKS.map((look) => ` for ${look}`),
+  ...COLOURS.map((colour) => ` for the cheapest ${colour}`),
   ', ',
   ...Object.values(OUTCOMES).map((outcome) => ` ${outcome}`),
   ...DESK_TOOLS.map(({ function: { name, parameters } }) =>

@@ -21,7 +21,7 @@ export function goldenWrite(request: DeskRequest): ReferenceAction {
       return action('return_item', { order, item: itemRef(request.item), payment });
     case 'exchange': {
       const variant = variantRef(request.variant as NonNullable<typeof request.variant>);
-      return action('exchange_item', { order, item: itemRef(request.item), variant, payment });
+      return action('exchange_item', { order, variant, item: itemRef(request.item), payment });
     }
   }
 }

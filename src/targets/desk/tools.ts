@@ -48,8 +48,8 @@ export const DESK_TOOLS: readonly ToolSchema[] = [
   tool('return_item', 'Returns an item of a delivered order.', ['order', 'item', 'payment']),
   tool('exchange_item', 'Exchanges an item of a delivered order for another variant of the product.', [
     'order',
-    'item',
     'variant',
+    'item',
     'payment',
   ]),
   tool('update_address', 'Sets the delivery address of a pending order.', ['order', 'address']),
