@@ -143,3 +143,14 @@ export function chosenAmongListed(
   const known = knowledgeOf(course, value, before, ids(goldenArguments));
   return known.standings.has('alternative') && !known.standings.has('given') && !known.saidByUser;
 }
+
+/** Whether the record at hand gives a value that the user did not say. */
+export function givenByRecord(
+  course: Course,
+  value: string,
+  before: number,
+  goldenArguments: object,
+): boolean {
+  const known = knowledgeOf(course, value, before, ids(goldenArguments));
+  return known.standings.has('given') && !known.saidByUser;
+}

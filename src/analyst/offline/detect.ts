@@ -1,7 +1,7 @@
 import type { Reference, Trajectory } from '../../trajectory/trajectory.js';
 import type { Evidence } from '../contract.js';
 import { type Act, type Course, readCourse } from './acts.js';
-import { argumentCauses, chosenAmongListed } from './arguments.js';
+import { argumentCauses, chosenAmongListed, givenByRecord } from './arguments.js';
 import type { OfflineCapability } from './capabilities.js';
 import { callEvidence, lastWords, messageText, quoteOf } from './evidence.js';
 import { type Matching, matchOperations, type Operation } from './matching.js';
@@ -136,7 +136,7 @@ class Detector {
   #needs(reference: Reference, { operations, extra }: Matching): void {
     const writes = operations.filter((operation) => operation.golden.kind === 'write');
     const handovers = operations.length - writes.length;
-    if (operations.some((o) => Object.keys(o.golden.arguments).length > 0))
+    if (operations.some((operation) => this.#takesOver(operation)))
       this.#needed.add('tool_calling_precision');
     if (operations.length >= 2) this.#needed.add('multi_step_task_completion');
     if (operations.length > 0) {
@@ -152,6 +152,19 @@ class Detector {
       this.#needed.add('precondition_verification');
     if (reference.requiredFacts.length > 0) this.#needed.add('information_reporting');
     if (this.#course.acts.some((act) => act.failed)) this.#needed.add('error_recovery');
+  }
+
+  /**
+   * Whether the operation has an argument to be taken over with care: one that a record gives, or an amount, a
+   * date, a text. An id that the user says is no more than repeated; one that is chosen is another matter.
+   */
+  #takesOver({ golden, act }: Operation): boolean {
+    if (golden.kind === 'handover') return false;
+    const before = act?.message ?? this.#trajectory.messages.length;
+    return leaves(golden.arguments).some(
+      (leaf) =>
+        !isIdentifier(leaf.value) || givenByRecord(this.#course, leaf.value, before, golden.arguments),
+    );
   }
 
   /** Whether the operation names something that stood among others in a result. */
