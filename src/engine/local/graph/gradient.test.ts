@@ -153,6 +153,12 @@ describe('gradient rules against central differences', () => {
     }
   }
 
+  test('matmul with an addend', async () => {
+    await checkGradient({ a: [2, 3], b: [3, 4], c: [2, 4] }, ({ a, b, c }) =>
+      multiply(matmul(a!, b!, { plus: c!, alpha: 0.5 }), c!),
+    );
+  });
+
   test('adaptedMatmul', async () => {
     await checkGradient({ x: [3, 4], a: [4, 2], b: [2, 5] }, ({ x, a, b }, graph) => {
       const weight = graph.constant(

@@ -1,4 +1,4 @@
-import { add, matmul, reshape, rmsNorm, swiglu } from '../graph/ops/index.js';
+import { matmul, reshape, rmsNorm, swiglu } from '../graph/ops/index.js';
 import type { Value } from '../graph/value.js';
 import type { ModelConfig, Projection } from './config.js';
 import { EMBEDDING, FINAL_NORM, HEAD, layerName, projectionName } from './parameters.js';
@@ -17,9 +17,15 @@ export interface DecoderParts {
   readonly attention: (layer: number, q: Value, k: Value, v: Value) => Value;
   /**
    * The linear maps of one input: `x`·W for each named projection. They come together (q, k, v; gate, up) so that
-   * they may be fused. Default: one product each with `parameter`.
+   * they may be fused. `plus`, the residual stream, is to be added to the single result of o and down.
+   * Default: one product each with `parameter`.
    */
-  readonly project?: (layer: number, x: Value, projections: readonly Projection[]) => readonly Value[];
+  readonly project?: (
+    layer: number,
+    x: Value,
+    projections: readonly Projection[],
+    plus?: Value,
+  ) => readonly Value[];
   /** Called once a layer with the block's normed input [rows·length, hidden], before its projections. */
   readonly enterLayer?: (layer: number, x: Value) => void;
 }
@@ -38,9 +44,9 @@ export function decoder(
   const { heads, kvHeads, headDim, rmsEps } = config;
   const project =
     parts.project ??
-    ((layer: number, x: Value, projections: readonly Projection[]) =>
+    ((layer: number, x: Value, projections: readonly Projection[], plus?: Value) =>
       projections.map((projection) =>
-        matmul(x, parts.parameter(`${projectionName(layer, projection)}.weight`)),
+        matmul(x, parts.parameter(`${projectionName(layer, projection)}.weight`), plus && { plus }),
       ));
   const norm = (x: Value, name: string) => rmsNorm(x, parts.parameter(name), rmsEps);
 
@@ -64,10 +70,10 @@ export function decoder(
         normed(split(k, kvHeads), 'k_norm'),
         split(v, kvHeads),
       );
-      const afterAttention = add(x, project(layer, attended, ['self_attn.o_proj'])[0] as Value);
+      const afterAttention = project(layer, attended, ['self_attn.o_proj'], x)[0] as Value;
       const middle = norm(afterAttention, `${prefix}.post_attention_layernorm.weight`);
       const [gate, up] = project(layer, middle, ['mlp.gate_proj', 'mlp.up_proj']) as [Value, Value];
-      return add(afterAttention, project(layer, swiglu(gate, up), ['mlp.down_proj'])[0] as Value);
+      return project(layer, swiglu(gate, up), ['mlp.down_proj'], afterAttention)[0] as Value;
     });
   }
   return graph.scope('final', () => norm(x, FINAL_NORM));

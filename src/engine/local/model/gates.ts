@@ -50,7 +50,16 @@ export function spreadSlots(slots: Value, ranks: readonly number[]): Value {
   return matmul(slots, slots.graph.constant(spread, [ranks.length + 1, total]));
 }
 
-/** x·W + ((x·A) ∘ columns)·B for concatenated A and B (`concatenateAdapters`) and `spreadSlots`' columns. */
-export function gatedProjection(x: Value, weight: Value, a: Value, b: Value, columns: Value): Value {
-  return add(matmul(x, weight), matmul(multiply(matmul(x, a), columns), b));
+/** x·W + ((x·A) ∘ columns)·B (+ plus) for concatenated A and B (`concatenateAdapters`) and `spreadSlots`' columns. */
+export function gatedProjection(
+  x: Value,
+  weight: Value,
+  a: Value,
+  b: Value,
+  columns: Value,
+  plus?: Value,
+): Value {
+  return matmul(multiply(matmul(x, a), columns), b, {
+    plus: matmul(x, weight, plus && { plus }),
+  });
 }

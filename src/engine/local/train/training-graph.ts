@@ -98,15 +98,15 @@ export function trainingGraph(
   const firstPosition = graph.integers([0]);
 
   let columns: Value | null = null;
-  const project = (layer: number, x: Value, projections: readonly Projection[]): Value[] =>
+  const project = (layer: number, x: Value, projections: readonly Projection[], plus?: Value): Value[] =>
     projections.map((projection) => {
       const module = projectionName(layer, projection);
       const weight = parameter(`${module}.weight`);
-      if (mode.kind === 'full') return matmul(x, weight);
+      if (mode.kind === 'full') return matmul(x, weight, plus && { plus });
       const a = parameter(loraA(module));
       const b = parameter(loraB(module));
-      if (mode.kind === 'adapter') return adaptedMatmul(x, weight, a, b, mode.alpha / mode.rank);
-      return gatedProjection(x, weight, a, b, columns as Value);
+      if (mode.kind === 'adapter') return adaptedMatmul(x, weight, a, b, mode.alpha / mode.rank, plus);
+      return gatedProjection(x, weight, a, b, columns as Value, plus);
     });
   const heads = { query: config.heads, keyValue: config.kvHeads };
   const hidden = decoder(

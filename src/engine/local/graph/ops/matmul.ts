@@ -7,14 +7,16 @@ export interface MatmulOptions {
   readonly transposeB?: boolean;
   /** Factor of the product. */
   readonly alpha?: number;
+  /** Added to the product (matrices only): a value of the result's shape. Saves the pass of an `add`. */
+  readonly plus?: Value;
 }
 
 /**
- * alpha · op(a) · op(b) of two matrices, or of two stacks of matrices with equal leading dimensions; op transposes
- * the last two axes. Rule for y = α·a·b: da = α·dy·bᵀ, db = α·aᵀ·dy, and the transposed forms of these.
+ * alpha · op(a) · op(b) + plus of two matrices, or of two stacks of matrices with equal leading dimensions; op transposes
+ * the last two axes. Rule for y = α·a·b: da = α·dy·bᵀ, db = α·aᵀ·dy, and the transposed forms of these; plus gets dy.
  */
 export function matmul(a: Value, b: Value, options: MatmulOptions = {}): Value {
-  const { transposeA: ta = false, transposeB: tb = false, alpha = 1 } = options;
+  const { transposeA: ta = false, transposeB: tb = false, alpha = 1, plus } = options;
   const { graph } = a;
   const flat = a.rank === 2 && b.rank === 2;
   const op = flat ? 'Gemm' : 'FusedMatMul';
@@ -30,24 +32,35 @@ export function matmul(a: Value, b: Value, options: MatmulOptions = {}): Value {
     ...(tb ? { transB: { int: 1 } } : {}),
     ...(alpha !== 1 ? { alpha: { float: alpha } } : {}),
   };
-  const y = graph.emit(op, [a, b], [...a.shape.slice(0, -2), m, n], attributes, {
+  const shape = [...a.shape.slice(0, -2), m, n];
+  if (plus && !(flat && sameShape(plus.shape, shape)))
+    throw graph.error(op, `cannot add ${formatShape(plus.shape)} to ${describe()}`);
+  const y = graph.emit(op, plus ? [a, b, plus] : [a, b], shape, attributes, {
     domain: flat ? '' : 'com.microsoft',
   });
   const product = (x: Value, transposeA: boolean, z: Value, transposeB: boolean) =>
     matmul(x, z, { transposeA, transposeB, alpha });
-  return graph.differentiable(y, [a, b], (dy) => [
+  return graph.differentiable(y, plus ? [a, b, plus] : [a, b], (dy) => [
     a.requiresGradient ? (ta ? product(b, tb, dy, true) : product(dy, false, b, !tb)) : null,
     b.requiresGradient ? (tb ? product(dy, true, a, ta) : product(a, !ta, dy, false)) : null,
+    dy,
   ]);
 }
 
 /**
- * x·(W + scale·A·B): a linear map with a low-rank addition, x [n, in], W [in, out] frozen, A [in, rank],
+ * x·(W + scale·A·B) (+ plus): a linear map with a low-rank addition, x [n, in], W [in, out] frozen, A [in, rank],
  * B [rank, out]. Forward merges the weight, which is small beside x, and multiplies once.
  * Rule: dx = dy·(W + scale·A·B)ᵀ; dB = scale·(x·A)ᵀ·dy; dA = scale·xᵀ·(dy·Bᵀ). The products with A and B are
  * narrow, so the full gradient of the weight is never formed.
  */
-export function adaptedMatmul(x: Value, weight: Value, a: Value, b: Value, scale: number): Value {
+export function adaptedMatmul(
+  x: Value,
+  weight: Value,
+  a: Value,
+  b: Value,
+  scale: number,
+  plus?: Value,
+): Value {
   const { graph } = x;
   const [inputs, rank] = a.shape;
   const [rankB, outputs] = b.shape;
@@ -61,8 +74,8 @@ export function adaptedMatmul(x: Value, weight: Value, a: Value, b: Value, scale
     [weight, matmul(graph.detach(a), graph.detach(b), { alpha: scale })],
     weight.shape,
   );
-  const y = matmul(graph.detach(x), merged);
-  return graph.differentiable(graph.asTrainable(y), [x, a, b], (dy) => {
+  const y = matmul(graph.detach(x), merged, plus && { plus: graph.detach(plus) });
+  return graph.differentiable(graph.asTrainable(y), plus ? [x, a, b, plus] : [x, a, b], (dy) => {
     const narrow = matmul(dy, b, { transposeB: true, alpha: scale });
     // (xᵀ·narrow) as the transpose of narrowᵀ·x: the wide operand is then read along its rows.
     const dA = matmul(narrow, x, { transposeA: true });
@@ -70,6 +83,7 @@ export function adaptedMatmul(x: Value, weight: Value, a: Value, b: Value, scale
       x.requiresGradient ? matmul(dy, merged, { transposeB: true }) : null,
       a.requiresGradient ? graph.emit('Transpose', [dA], a.shape, { perm: { ints: [1, 0] } }) : null,
       b.requiresGradient ? matmul(matmul(x, a), dy, { transposeA: true, alpha: scale }) : null,
+      dy,
     ];
   });
 }
