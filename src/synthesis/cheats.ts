@@ -73,7 +73,7 @@ export const CHEATS: readonly Cheat[] = [
       const [tool] = readTools(environment);
       let n = 0;
       return (messages) => {
-        if (!tool || n++ > 30) return say('Done.');
+        if (!tool || n++ >= 8) return say('Done.');
         const values = visibleValues(messages);
         return call(
           tool.function.name,

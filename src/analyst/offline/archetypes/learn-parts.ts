@@ -390,6 +390,17 @@ export function replyOf(tasks: readonly ObservedTask[]): World['reply'] {
   return { before, between: mostFrequent(between) ?? ', ', after };
 }
 
+/** Refused calls that end an attempt, when all attempts that ended by errors agree. */
+export function mostErrorsOf(context: AuthorContext): number | undefined {
+  const counts = new Set(
+    context.trajectories
+      .filter(({ termination }) => termination !== null && /error/i.test(termination))
+      .map(({ messages }) => messages.filter((message) => message.role === 'tool' && message.error).length),
+  );
+  const [count] = counts;
+  return counts.size === 1 && count! > 0 ? count : undefined;
+}
+
 export function systemPromptOf(context: AuthorContext): string {
   const prompts = context.trajectories.flatMap((trajectory) => {
     const first = trajectory.messages[0];

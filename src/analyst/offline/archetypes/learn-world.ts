@@ -13,6 +13,7 @@ import {
   learnStatus,
   lookupOf,
   makersOf,
+  mostErrorsOf,
   type Parts,
   referenceOf,
   replyOf,
@@ -106,12 +107,14 @@ export function learnWorld(context: AuthorContext): World {
     ...(handover ? [handover.tool] : []),
   ]);
   const { joints, opening } = frameOf(dissections);
+  const mostErrors = mostErrorsOf(context);
   return readable({
     name,
     systemPrompt: systemPromptOf(context),
     tools: tools.filter((tool) => used.has(tool.function.name)),
     kinds: Object.fromEntries(Object.entries(kinds).filter(([tool]) => used.has(tool))),
     maxTurns,
+    ...(mostErrors === undefined ? {} : { mostErrors }),
     makers: makersOf(lookups, tasks, texts),
     ...(roles.account ? { account: lookupOf(roles.account, keyAttribute(roles.account), undefined) } : {}),
     entity: {

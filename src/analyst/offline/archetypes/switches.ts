@@ -123,7 +123,7 @@ export function ladderOf(world: World, switches: readonly Switch[]): { steps: Di
     }
     case 'verify':
       return {
-        steps: [0.8, 0.7, 0.6, 0.5].map((forbiddenShare) => ({ ...start, forbiddenShare })),
+        steps: [0.75, 0.7, 0.6, 0.5].map((forbiddenShare) => ({ ...start, forbiddenShare })),
         start: 1,
       };
     case 'complete': {

@@ -19,6 +19,7 @@ export class ServiceEpisode implements Episode {
   done = false;
   termination: string | null = null;
   #turns = 0;
+  #errors = 0;
   /** Writes and hand-overs that changed something, in order. */
   readonly #changes: Action[] = [];
   readonly #said: string[] = [];
@@ -62,8 +63,10 @@ export class ServiceEpisode implements Episode {
         content: typeof answer.result === 'string' ? answer.result : JSON.stringify(answer.result),
         ...(answer.error ? { error: true } : {}),
       });
+      if (answer.error) this.#errors++;
     }
-    if (this.#turns >= this.world.maxTurns) this.#end('max_turns');
+    if (this.#errors >= (this.world.mostErrors ?? Number.POSITIVE_INFINITY)) this.#end('too_many_errors');
+    else if (this.#turns >= this.world.maxTurns) this.#end('max_turns');
   }
 
   /** The person's answer to a question of the dialogue; null: nothing was asked, the conversation is over. */

@@ -109,9 +109,23 @@ export class Generator {
         const same = agrees || (differs < stated.length && i !== differs);
         given[attribute] = same ? right.values[attribute]! : this.other(attribute, right.values[attribute]!);
       });
-      all.push(this.element(catalog, catalog.list, given));
+      all.push(this.unlike(all, () => this.element(catalog, catalog.list, given)));
     }
     return { right, all: this.dice.shuffle(all) };
+  }
+
+  /** An element that does not look like one before it: the same words with another code would confuse anybody. */
+  unlike(rows: readonly Row[], make: () => Row): Row {
+    const looks = ({ values }: Row) =>
+      Object.entries(values)
+        .filter(([attribute]) => this.world.makers[attribute]!.every((part) => 'words' in part))
+        .filter(([, value]) => Number.isNaN(numberIn(value)))
+        .map(([, value]) => value)
+        .join();
+    let row = make();
+    for (let attempt = 0; attempt < 30 && rows.some((other) => looks(other) === looks(row)); attempt++)
+      row = make();
+    return row;
   }
 
   other(attribute: string, value: string): string {
@@ -165,7 +179,10 @@ export class Generator {
 }
 
 export function makeScenario(world: World, settings: Settings, seed: number): ServiceScenario {
-  const dice = new Dice(seed);
+  // Environments of different capabilities draw different people from the same seed.
+  const dice = new Dice(
+    [...settings.capability].reduce((mixed, c) => Math.imul(mixed, 31) + c.charCodeAt(0), seed),
+  );
   const generator = new Generator(world, settings, dice);
   const offered = (names: string) => world.writes.filter((write) => names.split(',').includes(write.tool));
   const any = offered(settings.writes);

@@ -59,6 +59,8 @@ export interface World {
   readonly tools: readonly ToolSchema[];
   readonly kinds: { readonly [tool: string]: ToolKind };
   readonly maxTurns: number;
+  /** Refused calls after which the target ends an attempt. */
+  readonly mostErrors?: number;
   readonly makers: { readonly [attribute: string]: Maker };
   /** The person's own record, the record that a request is about, and the list to choose from. */
   readonly account?: Lookup;
