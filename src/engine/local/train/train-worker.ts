@@ -125,14 +125,13 @@ function sumGradients({ id, threads, begin, end }: SumRequest): Answer {
   const { gradients } = entryOf(id).registration.training!;
   const target = gradients[0]!;
   if (!threads.includes(0)) target.fill(0, begin, end);
-  for (const thread of threads) {
-    if (thread === 0) continue;
-    const other = gradients[thread]!;
-    for (let i = begin; i < end; i++) target[i]! += other[i]!;
-  }
+  const others = threads.filter((thread) => thread !== 0).map((thread) => gradients[thread]!);
   const sums: number[] = [];
-  for (let i = begin; i < end; i += NORM_CHUNK)
-    sums.push(sumOfSquares(target, i, Math.min(end, i + NORM_CHUNK)));
+  for (let from = begin; from < end; from += NORM_CHUNK) {
+    const to = Math.min(end, from + NORM_CHUNK);
+    for (const other of others) for (let i = from; i < to; i++) target[i]! += other[i]!;
+    sums.push(sumOfSquares(target, from, to));
+  }
   const result: SumReply = sums;
   return { result };
 }
