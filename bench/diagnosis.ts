@@ -13,7 +13,18 @@ import { Random } from '../src/run/random.js';
 import { demonstrate, ratesOf } from '../src/targets/desk/demonstrator.js';
 import { desk } from '../src/targets/desk/desk.js';
 import { DESK_CAPABILITIES, type DeskCapability } from '../src/targets/desk/scenario.js';
-import type { Trajectory } from '../src/trajectory/trajectory.js';
+import type { AssistantMessage, Trajectory } from '../src/trajectory/trajectory.js';
+
+/** The turn with one wrong digit in an id of its call, now and then. */
+function miscopied(turn: AssistantMessage, random: Random, noise: number): AssistantMessage {
+  const [call] = turn.tool_calls ?? [];
+  if (!call || !random.chance(noise)) return turn;
+  const names = Object.keys(call.function.arguments);
+  const name = random.pick(names);
+  const value = String(call.function.arguments[name]).replace(/\d(?!.*\d)/, String(random.int(10)));
+  const called = { ...call.function, arguments: { ...call.function.arguments, [name]: value } };
+  return { ...turn, tool_calls: [{ ...call, function: called }] };
+}
 
 /** Which diagnosed capability each planted deficit is; known to this benchmark alone. */
 const PLANTED: { readonly [deficit in DeskCapability]: string } = {
@@ -27,23 +38,28 @@ interface Configuration {
   readonly deficits: readonly DeskCapability[];
   /** How often the demonstrator decides rightly where a deficit is planted. */
   readonly right: number;
+  /** Share of calls whose order or payment is miscopied, which no setting calls a deficit. */
+  readonly noise: number;
 }
 
-/** Every subset at the rate of the base model, and every single deficit and pair at a milder one. */
+/**
+ * Every subset at the rate of the base model; every single deficit and pair at a milder one; every subset again
+ * with copying errors, as a small model makes them.
+ */
 function configurations(): Configuration[] {
   const subsets = Array.from({ length: 2 ** DESK_CAPABILITIES.length }, (_, mask) =>
     DESK_CAPABILITIES.filter((_, i) => mask & (1 << i)),
   );
+  const few = subsets.filter(({ length }) => length === 1 || length === 2);
   return [
-    ...subsets.map((deficits) => ({ deficits, right: 0.25 })),
-    ...subsets
-      .filter(({ length }) => length === 1 || length === 2)
-      .map((deficits) => ({ deficits, right: 0.5 })),
+    ...subsets.map((deficits) => ({ deficits, right: 0.25, noise: 0 })),
+    ...few.map((deficits) => ({ deficits, right: 0.5, noise: 0 })),
+    ...subsets.slice(1).map((deficits) => ({ deficits, right: 0.25, noise: 0.01 })),
   ];
 }
 
 async function attempts(
-  { deficits, right }: Configuration,
+  { deficits, right, noise }: Configuration,
   trials: number,
   seed: number,
 ): Promise<Trajectory[]> {
@@ -56,7 +72,7 @@ async function attempts(
       const episode = await desk.open(scenario);
       for (const turn of demonstrate(scenario, random, rates)) {
         if (episode.done) break;
-        await episode.act(turn);
+        await episode.act(miscopied(turn, random, noise));
       }
       const { reward, checks } = await episode.score();
       all.push({
@@ -102,6 +118,7 @@ for (const configuration of configurations()) {
   const row = {
     planted: configuration.deficits.join('+') || '(none)',
     right: configuration.right,
+    noise: configuration.noise,
     passed: result.trajectories.passed,
     failed: result.trajectories.failed,
     missed: expected.filter((name) => !names.includes(name)),
@@ -118,7 +135,7 @@ for (const configuration of configurations()) {
   rows.push(row);
   if (!values.json)
     process.stdout.write(
-      `${row.planted.padEnd(46)} right ${row.right}  ${String(row.failed).padStart(4)} failed / ${String(row.passed).padStart(4)} passed  ` +
+      `${row.planted.padEnd(46)} right ${row.right} noise ${row.noise}  ${String(row.failed).padStart(4)} failed / ${String(row.passed).padStart(4)} passed  ` +
         `unexplained ${row.unexplained}  missed [${row.missed.join(', ')}]  wrong [${row.wrong.join(', ')}]\n`,
     );
 }
