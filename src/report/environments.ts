@@ -29,15 +29,15 @@ ${card && html`<details><summary>Card</summary>${markdown(card)}</details>`}</di
 }
 
 /** Figures of the calibration that are worth a line, and their names for people. */
-const FIGURES: readonly (readonly [key: string, label: string])[] = [
-  ['successRate', 'success rate'],
-  ['meanReward', 'mean reward'],
-  ['informative', 'groups that can teach'],
+const FIGURES: readonly (readonly [key: string, label: string, shown: (value: number) => string])[] = [
+  ['successRate', 'success rate', percent],
+  ['meanReward', 'mean reward', (value) => value.toFixed(2)],
+  ['informative', 'groups that can teach', percent],
 ];
 
 function figures({ figures: values, rollouts, rounds }: NonNullable<EnvironmentFile['calibration']>): Html {
-  return html`<dl class="kv">${FIGURES.map(([key, label]) => {
+  return html`<dl class="kv">${FIGURES.map(([key, label, shown]) => {
     const value = values?.[key];
-    return typeof value === 'number' && html`<dt>${label}</dt><dd>${percent(value)}</dd>`;
+    return typeof value === 'number' && html`<dt>${label}</dt><dd>${shown(value)}</dd>`;
   })}<dt>calibration</dt><dd>${count(rollouts)} rollouts${rounds.length > 1 && `, ${rounds.length} rounds`}</dd></dl>`;
 }
