@@ -58,6 +58,8 @@ async function sessionFor(mode: TrainingMode, loss: LossName | null): Promise<In
       interOpNumThreads: 1,
       // Shapes differ from batch to batch: a memory plan for each would only pile up.
       enableMemPattern: false,
+      // Gradients are formed the way round that is fast and transposed after; folding undoes the choice.
+      extra: { optimization: { disable_specified_optimizers: 'GemmTransposeFusion' } },
       logSeverityLevel: 3,
     });
   }

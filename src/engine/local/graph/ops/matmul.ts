@@ -1,4 +1,4 @@
-import { formatShape, sameShape } from '../dims.js';
+import { formatShape, type Shape, sameShape } from '../dims.js';
 import type { Attributes } from '../onnx.js';
 import type { Value } from '../value.js';
 
@@ -42,9 +42,25 @@ export function matmul(a: Value, b: Value, options: MatmulOptions = {}): Value {
     matmul(x, z, { transposeA, transposeB, alpha });
   return graph.differentiable(y, plus ? [a, b, plus] : [a, b], (dy) => [
     a.requiresGradient ? (ta ? product(b, tb, dy, true) : product(dy, false, b, !tb)) : null,
-    b.requiresGradient ? (tb ? product(dy, true, a, ta) : product(a, !ta, dy, false)) : null,
+    b.requiresGradient ? (tb ? product(dy, true, a, ta) : weightGradient(a, dy, options)) : null,
     dy,
   ]);
+}
+
+/**
+ * aᵀ·dy (or a·dy when a was transposed), the gradient of b. The left operand is walked along its columns and the
+ * right one is repacked, so the wider one stands on the left; the small result is transposed back.
+ */
+function weightGradient(a: Value, dy: Value, { transposeA = false, alpha = 1 }: MatmulOptions): Value {
+  const inner = a.shape.at(-1);
+  const columns = dy.shape.at(-1);
+  const swap = a.rank === 2 && !transposeA && typeof inner === 'number' && typeof columns === 'number';
+  if (!swap || columns <= inner) return matmul(a, dy, { transposeA: !transposeA, alpha });
+  return transposed(matmul(dy, a, { transposeA: true, alpha }), [inner, columns]);
+}
+
+function transposed(matrix: Value, shape: Shape): Value {
+  return matrix.graph.emit('Transpose', [matrix], shape, { perm: { ints: [1, 0] } });
 }
 
 /**
@@ -77,11 +93,9 @@ export function adaptedMatmul(
   const y = matmul(graph.detach(x), merged, plus && { plus: graph.detach(plus) });
   return graph.differentiable(graph.asTrainable(y), plus ? [x, a, b, plus] : [x, a, b], (dy) => {
     const narrow = matmul(dy, b, { transposeB: true, alpha: scale });
-    // (xᵀ·narrow) as the transpose of narrowᵀ·x: the wide operand is then read along its rows.
-    const dA = matmul(narrow, x, { transposeA: true });
     return [
       x.requiresGradient ? matmul(dy, merged, { transposeB: true }) : null,
-      a.requiresGradient ? graph.emit('Transpose', [dA], a.shape, { perm: { ints: [1, 0] } }) : null,
+      a.requiresGradient ? transposed(matmul(narrow, x, { transposeA: true }), a.shape) : null,
       b.requiresGradient ? matmul(matmul(x, a), dy, { transposeA: true, alpha: scale }) : null,
       dy,
     ];
