@@ -322,7 +322,7 @@ class Detector {
     });
     if (missing.length === 0) return;
     // Wrong operations drag their facts along: the report of a wrong state is no fault of its own.
-    if (this.#findings.length > 0 && !this.#strictness.factsAlways) return;
+    if (this.#findings.length > 0) return;
     this.#add(
       'information_reporting',
       this.#last(`never said: ${missing.map((fact) => JSON.stringify(fact)).join(', ')}`),

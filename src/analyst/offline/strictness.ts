@@ -8,8 +8,6 @@ export interface Strictness {
   readonly loopLength: 3 | 4;
   /** A right write counts as unread when the record it touches, which the reference reads, was never read. */
   readonly readsRequired: boolean;
-  /** A required fact that is missing counts even where an operation went wrong. */
-  readonly factsAlways: boolean;
   /** A wrong value counts as chosen among alternatives only when it stands in the same result as the right one. */
   readonly sameResult: boolean;
   /** A refusal in words counts as one, not only a call that hands over. */
@@ -21,7 +19,6 @@ export const MODERATE: Strictness = {
   orderedLists: false,
   loopLength: 3,
   readsRequired: false,
-  factsAlways: false,
   sameResult: false,
   refusalInWords: true,
 };
@@ -33,7 +30,6 @@ export function strictnessOf(seed: number, rater: number): Strictness {
     orderedLists: random.chance(0.5),
     loopLength: random.chance(0.5) ? 3 : 4,
     readsRequired: random.chance(0.5),
-    factsAlways: random.chance(0.5),
     sameResult: random.chance(0.5),
     refusalInWords: random.chance(0.5),
   };
