@@ -61,7 +61,7 @@ export function mergeAdapters(
     for (const projection of PROJECTIONS) {
       const module = projectionName(layer, projection);
       const { shape, data } = base[`${module}.weight`] as Tensor;
-      const sum = Float32Array.from(data);
+      const sum = new Float32Array(data);
       for (const { adapter, weight } of parts) {
         const a = (adapter.parameters[loraA(module)] as Tensor).data;
         const b = (adapter.parameters[loraB(module)] as Tensor).data;
