@@ -107,9 +107,7 @@ export class RowPool {
   }
 
   #admit(done: Completion[]): void {
-    if (this.#waiting.length > 0 && this.#rows.every((row) => !row.running && row.sequence === null)) {
-      this.#shrink();
-    }
+    this.#shrink();
     let admitted = 0;
     for (const job of this.#waiting) {
       if (job.tokens.length >= this.#options.context) {
@@ -380,13 +378,16 @@ export class RowPool {
     this.#resize(this.cache.rows, Math.ceil(length / CAPACITY_STEP) * CAPACITY_STEP);
   }
 
-  /** When nothing is kept alive, long rows of the past must not make the next short ones pay. */
+  /** Long rows of the past must not make the short ones of now pay: attention costs what the capacity is. */
   #shrink(): void {
-    const longest = this.#waiting
-      .slice(0, this.#options.rows)
-      .reduce((max, job) => Math.max(max, job.tokens.length), 0);
+    let longest = 0;
+    for (const job of this.#waiting.slice(0, this.#options.rows))
+      longest = Math.max(longest, job.tokens.length);
+    for (const row of this.#rows)
+      if (row.running || row.sequence !== null) longest = Math.max(longest, row.total);
     const wanted = Math.ceil((longest + 1) / CAPACITY_STEP) * CAPACITY_STEP;
-    if (wanted >= this.cache.capacity || longest >= this.#options.context) return;
+    // Twice a step of slack, so that a batch near a boundary does not move to and fro.
+    if (longest === 0 || wanted > this.cache.capacity - 2 * CAPACITY_STEP) return;
     for (const row of this.#rows) row.cached = Math.min(row.cached, wanted);
     this.#resize(this.cache.rows, wanted);
   }

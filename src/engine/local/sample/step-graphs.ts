@@ -60,10 +60,11 @@ export function stepGraphs(
 ): Uint8Array[] {
   const layer = layerWeights(config, base, policy);
   const ranks = policy.kind === 'mixture' ? policy.adapters.map((adapter) => adapter.rank) : [];
+  const angles = rotaryAngles(context, config.headDim, config.ropeTheta);
   const models: Uint8Array[] = [];
   for (let index = 0; index <= config.layers; index++) {
     const graph = new Graph();
-    const builder = new StepBuilder(graph, config, context, ranks);
+    const builder = new StepBuilder(graph, config, angles, ranks);
     let hidden: Value;
     if (index === 0) {
       const tokens = graph.input(STEP.tokens, ['tokens'], { type: 'int64' });
@@ -80,16 +81,18 @@ export function stepGraphs(
 
 const constant = (graph: Graph, { data, shape }: Tensor): Value => graph.constant(data, shape);
 
+type Angles = ReturnType<typeof rotaryAngles>;
+
 class StepBuilder {
   readonly #graph: Graph;
   readonly #config: ModelConfig;
-  readonly #context: number;
+  readonly #angles: Angles;
   readonly #ranks: readonly number[];
 
-  constructor(graph: Graph, config: ModelConfig, context: number, ranks: readonly number[]) {
+  constructor(graph: Graph, config: ModelConfig, angles: Angles, ranks: readonly number[]) {
     this.#graph = graph;
     this.#config = config;
-    this.#context = context;
+    this.#angles = angles;
     this.#ranks = ranks;
   }
 
@@ -204,9 +207,9 @@ class StepBuilder {
   /** [tokens, heads, size] → rotary positions → [tokens, 1, heads·size]; each token is a batch row of length 1. */
   #rotate(x: Value, count: number): Value {
     const graph = this.#graph;
-    const { headDim, ropeTheta } = this.#config;
-    const { cosine, sine } = rotaryAngles(this.#context, headDim, ropeTheta);
-    const angles = [this.#context, headDim / 2];
+    const { headDim } = this.#config;
+    const { cosine, sine } = this.#angles;
+    const angles = [cosine.length / (headDim / 2), headDim / 2];
     const shape = ['tokens', 1, count * headDim];
     const flat = graph.emit('Reshape', [x, graph.integers([-1, 1, count * headDim])], shape);
     const positions = graph.input(STEP.positions, ['tokens', 1], { type: 'int64' });
