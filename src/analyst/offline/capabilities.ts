@@ -24,7 +24,7 @@ export const OFFLINE_CAPABILITIES = {
   error_recovery:
     'Reading an error that a tool returns and finding another way to the goal. It is lacking when an operation is given up, or left undone, after an error that could be mended.',
   loop_avoidance:
-    'Noticing that a step brings nothing new and changing course. It is lacking when the same call, or the same words, are repeated without change while nothing moves forward.',
+    'Noticing that a step brings nothing new and changing course. It is lacking when the same call, or the same words, are repeated without change while nothing moves forward, or a change is carried out a second time.',
   well_formed_output:
     'Producing turns that can be read: tool calls with valid arguments, and no empty or broken messages. It is lacking when a turn cannot be parsed or ends the attempt for its form.',
 } as const satisfies { readonly [name: string]: string };

@@ -133,6 +133,7 @@ describe('against the reference', () => {
       [exchange(), CANCEL, ['set_address', { order: 'o9' }, { ok: true }]],
       ['precondition_verification'],
     ],
+    ['a change carried out twice', [exchange(), CANCEL, CANCEL], ['loop_avoidance']],
     ['only talk', ['I have done both for you.'], ['action_execution']],
     ['a refusal', ['Sorry, I am unable to change these orders.'], ['escalation_judgment']],
     [

@@ -129,6 +129,8 @@ class Detector {
           'precondition_verification',
           callEvidence(act, 'a change that the reference does not make'),
         );
+    for (const act of matching.repeated)
+      this.#add('loop_avoidance', callEvidence(act, 'a change carried out a second time'));
     this.#neverAttempted(reference, matching, broken, loop);
     this.#facts(reference);
   }

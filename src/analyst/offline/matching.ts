@@ -18,6 +18,8 @@ export interface Matching {
   readonly operations: readonly Operation[];
   /** Writes that took effect and belong to no golden operation. */
   readonly extra: readonly Act[];
+  /** Writes that took effect once more, exactly as they had before. */
+  readonly repeated: readonly Act[];
   /** Hand-overs that belong to no golden operation. */
   readonly handovers: readonly Act[];
 }
@@ -157,6 +159,9 @@ export function matchOperations(course: Course, reference: Reference, strictness
   return {
     operations,
     extra: left.filter((act) => act.kind === 'write' && !again(act) && !ownMaking(act)),
+    repeated: left.filter(
+      (act) => act.kind === 'write' && operations.some(({ act: done }) => done?.key === act.key),
+    ),
     handovers: left.filter((act) => act.kind === 'handover'),
   };
 }
