@@ -35,8 +35,11 @@ export async function runBaselines(
   deps: { readonly engine: Engine; readonly target: Target },
 ): Promise<TrainingSummary[]> {
   const { rollouts, mixedLora = true, directGrpo = true, targetTasks, ...given } = options;
-  const settings = withBudget({ ...GRPO_DEFAULTS, ...given }, rollouts);
   const { folder, seed } = context;
+  // As many looks at held-out tasks as all adapters had together.
+  const adapters = Math.max(1, acceptedCapabilities(folder).length);
+  // They spend what they may: stopping early would make the comparison unequal.
+  const settings = withBudget({ ...GRPO_DEFAULTS, ...given, stopAt: 2 }, rollouts, adapters);
   const base = await deps.engine.hash({ kind: 'base' });
   const train = async (name: string, sources: readonly TaskSource[], material: unknown) => {
     context.signal.throwIfAborted();

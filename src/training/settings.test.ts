@@ -35,5 +35,10 @@ describe('rollouts', () => {
       expect(budget - plannedRollouts(fitted)).toBeLessThan(8 + 10);
     }
     expect(() => withBudget(small, 17)).toThrow(RangeError);
+    // Three evaluations in a training of 7 iterations; two trainings have six.
+    const evaluations = (fitted: typeof small) =>
+      Array.from({ length: fitted.iterations }, (_, i) => evaluatesAfter(fitted, i)).filter(Boolean).length;
+    expect(evaluations(withBudget(small, 1000))).toBe(3);
+    expect(evaluations(withBudget(small, 1000, 2))).toBe(6);
   });
 });

@@ -37,7 +37,7 @@ export interface GrpoSettings {
   readonly heldOut: number;
   /** Iterations between evaluations; the last iteration always has one. */
   readonly evaluateEvery: number;
-  /** Training stops once the held-out success is at least `stopAt` in `stopAfter` evaluations in a row. */
+  /** Training stops once the held-out success is at least `stopAt` in `stopAfter` evaluations in a row. Above 1: never. */
   readonly stopAt: number;
   readonly stopAfter: number;
 }
@@ -106,14 +106,15 @@ export function plannedRollouts(settings: GrpoSettings): number {
 
 /**
  * The same settings with as many iterations as a budget of rollouts allows, evaluations counted: for comparisons
- * at equal total rollouts. Evaluations keep their number by becoming rarer.
+ * at equal total rollouts. There are as many evaluations to choose a checkpoint by as in `trainings` trainings of
+ * the given settings.
  * @throws RangeError when the budget does not pay for one iteration.
  */
-export function withBudget(settings: GrpoSettings, rollouts: number): GrpoSettings {
-  const evaluations = settings.heldOut === 0 ? 0 : Math.ceil(settings.iterations / settings.evaluateEvery);
+export function withBudget(settings: GrpoSettings, rollouts: number, trainings = 1): GrpoSettings {
+  const each = settings.heldOut === 0 ? 0 : Math.ceil(settings.iterations / settings.evaluateEvery);
   const batch = settings.groups * settings.groupSize;
   for (let iterations = Math.floor(rollouts / batch); iterations > 0; iterations--) {
-    const evaluateEvery = Math.max(1, Math.ceil(iterations / Math.max(1, evaluations)));
+    const evaluateEvery = Math.max(1, Math.ceil(iterations / Math.max(1, trainings * each)));
     const fitted = { ...settings, iterations, evaluateEvery };
     if (plannedRollouts(fitted) <= rollouts) return fitted;
   }
