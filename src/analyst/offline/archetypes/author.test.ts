@@ -204,6 +204,20 @@ test('repair walks the ladder one step, and stands still at its end or without a
   expect(easier).toMatchObject({ requestsLeast: 2, requestsMost: 2 });
 });
 
+test('implements the tools that its requests need, and no line is too long to read', () => {
+  const tools = (name: string) => load(name).tools.map((tool) => tool.function.name);
+  expect(tools('structured_data_reasoning')).toEqual([
+    'find_client',
+    'find_job',
+    'list_parts',
+    'fit_part',
+    'escalate',
+  ]);
+  expect(tools('multi_step_task_completion')).toEqual(garage.tools.map((tool) => tool.function.name));
+  for (const line of author('structured_data_reasoning').source.split('\n'))
+    expect(line.length).toBeLessThan(130);
+});
+
 test('names the capabilities it knows when asked for another', () => {
   expect(() => author('small_talk')).toThrow(
     /no archetype shows the capability small_talk: .*structured_data_reasoning/,

@@ -3,10 +3,12 @@ import { fileURLToPath } from 'node:url';
 import type { AuthorContext, AuthoredEnvironment, Capability, Finding } from '../../contract.js';
 import { learnWorld } from './learn-world.js';
 import type { Settings, World } from './service/world.js';
-import { DESCRIPTIONS, type Difficulty, ladderOf, switchesOf } from './switches.js';
+import { DESCRIPTIONS, type Difficulty, ladderOf, neededPart, switchesOf } from './switches.js';
 
 /** The archetype's files in the order in which they are copied into a generated environment. */
 const PARTS = ['world', 'records', 'scenario', 'episode', 'solutions', 'environment'] as const;
+/** Longest line of what is generated. */
+const LINE = 110;
 const WORLD_MARK =
   '/** What was learned of the target: forms and vocabularies, no task. */\nconst WORLD: World = ';
 
@@ -23,14 +25,15 @@ export function authorEnvironment(capability: Capability, context: AuthorContext
   };
   const { steps, start } = ladderOf(world, switches);
   const settings = settingsOf(capability.name, steps[start]!, start);
+  const needed = neededPart(world, steps);
   const source = [
     header(capability),
     "import type {\n  AssistantMessage,\n  CapabilityEnvironment,\n  Episode,\n  Message,\n  Mistake,\n  OpenOptions,\n  Reference,\n  ReferenceAction,\n  Score,\n  ToolKind,\n  ToolSchema,\n} from 'trace-agents';\n",
     archetypeSource(),
-    `${WORLD_MARK}${literal(world)};\n`,
+    `${WORLD_MARK}${compactJson(needed)};\n`,
     'export default (settings: Settings) => createService(WORLD, settings);\n',
   ].join('\n');
-  return { source, card: card(capability, world, settings), settings };
+  return { source, card: card(capability, needed, settings), settings };
 }
 
 /** What was learned last, by the trajectories it was learned from: one run writes many environments. */
@@ -107,19 +110,51 @@ export function archetypeSource(): string {
     .concat('\n');
 }
 
-function literal(value: unknown): string {
-  return JSON.stringify(value, null, 2);
+/** JSON that keeps what fits on one line there, for people. */
+function compactJson(value: unknown, indent = '', used = 0): string {
+  const line = JSON.stringify(value).replace(
+    /("(?:[^"\\]|\\.)*")|([,:])|\{(?!\})|(?<!\{)\}/g,
+    (found, text: string | undefined, sign: string | undefined) =>
+      text ?? (sign ? `${sign} ` : found === '{' ? '{ ' : ' }'),
+  );
+  if (typeof value !== 'object' || value === null || indent.length + used + line.length <= LINE) return line;
+  const deeper = `${indent}  `;
+  if (Array.isArray(value) && value.every((part) => typeof part === 'string' && !part.includes(' ')))
+    return `[\n${wrap(value.map((part) => JSON.stringify(part)).join(', '), LINE - deeper.length)
+      .map((part) => deeper + part)
+      .join('\n')}\n${indent}]`;
+  if (Array.isArray(value))
+    return `[\n${value.map((part) => deeper + compactJson(part, deeper)).join(',\n')}\n${indent}]`;
+  const entries = Object.entries(value).map(([key, part]) => {
+    const name = `${JSON.stringify(key)}: `;
+    return deeper + name + compactJson(part, deeper, name.length);
+  });
+  return `{\n${entries.join(',\n')}\n${indent}}`;
 }
 
 const header = (capability: Capability): string =>
   [
     '/**',
-    ` * ${capability.name}: ${capability.definition.replaceAll('*/', '* /')}`,
+    ...wrap(`${capability.name}: ${capability.definition.replaceAll('*/', '* /')}`, LINE - 3).map(
+      (line) => ` * ${line}`,
+    ),
     ' *',
     ' * Generated from an archetype and from what base rollouts show of the target. Self-contained: it imports types',
     ' * only. Difficulty is set in settings.json beside it; CARD.md explains it, checks.json proves it.',
     ' */',
   ].join('\n');
+
+/** Text in lines of at most `width` characters. */
+function wrap(text: string, width: number): string[] {
+  const lines = [''];
+  for (const word of text.split(/\s+/)) {
+    const last = lines[lines.length - 1]!;
+    if (last === '') lines[lines.length - 1] = word;
+    else if (last.length + word.length + 1 <= width) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
+}
 
 function card(capability: Capability, world: World, settings: AuthoredEnvironment['settings']): string {
   const switches = switchesOf(capability.name);

@@ -154,7 +154,7 @@ export function learnWorld(context: AuthorContext): World {
  */
 function readable(world: World): World {
   const names = new Map<string, string>();
-  const taken = new Set(Object.keys(world.makers));
+  const taken = new Set<string>();
   for (const [attribute, maker] of Object.entries(world.makers)) {
     const [list, word] = attribute.split('.') as [string, string];
     if (!world.lists[list] || !/^word\d+$/.test(word)) continue;

@@ -139,3 +139,29 @@ export function ladderOf(world: World, switches: readonly Switch[]): { steps: Di
     }
   }
 }
+
+/** The part of a world that these difficulties need: their writes, and the tools and attributes that go with them. */
+export function neededPart(world: World, steps: readonly Difficulty[]): World {
+  const names = new Set(steps.flatMap((step) => `${step.writes},${step.firstWrites}`.split(',')));
+  const writes = world.writes.filter(({ tool }) => names.has(tool));
+  const kept: World = { ...world, writes };
+  if (!writes.some((write) => chooses(world, write))) delete (kept as { catalog?: unknown }).catalog;
+  const { account, entity, handover } = kept;
+  const tools = new Set([account, entity, kept.catalog, ...writes, handover].map((part) => part?.tool));
+  const { makers: _, dialogue, ...described } = kept;
+  const attributes = new Set(
+    [...JSON.stringify(described).matchAll(/\{#?([^{}":]+)\}/g)].map((match) => match[1]!),
+  );
+  for (const lookup of [account, entity, kept.catalog]) if (lookup) attributes.add(`${lookup.parameter}.key`);
+  const needs = (text: string) =>
+    [...text.matchAll(/\{([^{}]+)\}/g)].every((match) => attributes.has(match[1]!));
+  return {
+    ...kept,
+    dialogue: dialogue.filter(({ question, answer }) => needs(question) && needs(answer)),
+    tools: world.tools.filter((tool) => tools.has(tool.function.name)),
+    kinds: Object.fromEntries(Object.entries(world.kinds).filter(([tool]) => tools.has(tool))),
+    makers: Object.fromEntries(
+      Object.entries(world.makers).filter(([attribute]) => attributes.has(attribute)),
+    ),
+  };
+}
