@@ -145,6 +145,8 @@ export class Sampler {
   /** Ends the workers; requests in progress are rejected. */
   async close(): Promise<void> {
     this.#fail(new Error('the sampler was closed'));
+    // The workers do not keep the process alive by themselves; their end is to be waited for.
+    for (const { worker } of this.#workers) worker.ref();
     this.#broadcast({ type: 'close' });
     this.#flush();
     await Promise.all(this.#workers.map((state) => state.closed));

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import type { SampleResult } from '../../contract.js';
 import type { ModelConfig } from '../model/config.js';
 import { gateBias, gateWeight, initializeGates } from '../model/gates.js';
@@ -13,6 +13,8 @@ import { SamplingCore } from './sampling-core.js';
 import { tinyAdapter, tinyConfig, tinyParameters, tinyPrompt } from './test-model.js';
 
 const base = tinyParameters();
+const trainer = new Trainer(tinyConfig, base, { threads: 1 });
+afterAll(() => trainer.close());
 let ids = 0;
 function job(fields: Partial<Job> & { readonly prompt: readonly number[] }): Job {
   const { prompt, ...rest } = fields;
@@ -61,17 +63,18 @@ async function trainingLogprobs(
   completion: readonly number[],
   other: { config?: ModelConfig; base?: Parameters; frozen?: Parameters } = {},
 ): Promise<number[]> {
-  const trainer = new Trainer(other.config ?? tinyConfig, other.base ?? base, { threads: 1 });
+  const own =
+    other.config === undefined ? null : new Trainer(other.config, other.base ?? base, { threads: 1 });
   try {
-    const model = await trainer.add(mode, parameters, other.frozen ? { frozen: other.frozen } : {});
+    const taking = own ?? trainer;
+    const model = await taking.add(mode, parameters, other.frozen ? { frozen: other.frozen } : {});
     const all = [...prompt, ...completion];
     const weights = all.slice(1).map((_, i) => (i >= prompt.length - 1 ? 1 : 0));
-    const [logprobs] = await trainer.forward(model, [
-      { tokens: all.slice(0, -1), targets: all.slice(1), weights },
-    ]);
+    const data = [{ tokens: all.slice(0, -1), targets: all.slice(1), weights }];
+    const [logprobs] = await taking.forward(model, data);
     return [...(logprobs as Float32Array)].slice(prompt.length - 1);
   } finally {
-    await trainer.close();
+    await own?.close();
   }
 }
 
