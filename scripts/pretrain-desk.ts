@@ -4,28 +4,31 @@
  *   npm run pretrain:desk                      the whole schedule, measurements and model card
  *   npm run pretrain:desk -- --scale 0.01      a short run, for trying things
  *   npm run pretrain:desk -- --out DIR         somewhere else than models/desk-base
- *   npm run pretrain:desk -- --competent DIR   where the model before deficits goes (default: OUT-competent)
+ *   npm run pretrain:desk -- --competent DIR   where the model before deficits goes (models/desk-competent)
+ *   npm run pretrain:desk -- --plant           plants the deficits into the competent model that is there
  *   npm run pretrain:desk -- --evaluate        measures again and rewrites the card, no training
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { openLocalEngine } from '../src/engine/local/engine.js';
+import type { Parameters } from '../src/engine/local/model/parameters.js';
 import { writeFileWhole } from '../src/run/files.js';
 import { desk } from '../src/targets/desk/desk.js';
 import { checksum, type Measurement, measurementTable, modelCard } from './pretrain-desk/card.js';
 import { initializeForRecall } from './pretrain-desk/initialization.js';
 import { measure } from './pretrain-desk/measure.js';
-import { writeDeskModel } from './pretrain-desk/model-files.js';
+import { readDeskParameters, writeDeskModel } from './pretrain-desk/model-files.js';
 import { COMPETENCE, DEFICITS, SEED, scaled } from './pretrain-desk/schedule.js';
-import { MODEL, type PhaseReport, Pretraining } from './pretrain-desk/train.js';
+import { MODEL, type Phase, type PhaseReport, Pretraining } from './pretrain-desk/train.js';
 
 const { values } = parseArgs({
   options: {
     scale: { type: 'string', default: '1' },
     seed: { type: 'string', default: String(SEED) },
     out: { type: 'string', default: 'models/desk-base' },
-    competent: { type: 'string' },
+    competent: { type: 'string', default: 'models/desk-competent' },
+    plant: { type: 'boolean', default: false },
     evaluate: { type: 'boolean', default: false },
   },
 });
@@ -35,7 +38,7 @@ if (!(scale > 0) || !Number.isSafeInteger(seed)) {
   console.error('--scale has to be a positive number and --seed an integer');
   process.exit(2);
 }
-const competent = values.competent ?? `${values.out}-competent`;
+const { competent } = values;
 const phases = { competence: scaled(COMPETENCE, scale), deficits: scaled(DEFICITS, scale) };
 const started = performance.now();
 
@@ -47,12 +50,10 @@ function print({ phase, step, tokens, loss, progress }: PhaseReport): void {
   );
 }
 
-async function train(): Promise<void> {
-  const pretraining = await Pretraining.start(MODEL, initializeForRecall(MODEL, seed), seed);
-  for (const phase of phases.competence) await pretraining.run(phase, 100, print);
-  writeDeskModel(competent, MODEL, await pretraining.parameters());
-  for (const phase of phases.deficits) await pretraining.run(phase, 100, print);
-  writeDeskModel(values.out, MODEL, await pretraining.parameters());
+async function run(initial: Parameters, schedule: readonly Phase[], folder: string): Promise<void> {
+  const pretraining = await Pretraining.start(MODEL, initial, seed);
+  for (const phase of schedule) await pretraining.run(phase, 100, print);
+  writeDeskModel(folder, MODEL, await pretraining.parameters());
   await pretraining.close();
 }
 
@@ -74,10 +75,15 @@ async function evaluate(): Promise<Measurement[]> {
   return measurements;
 }
 
-if (!values.evaluate) await train();
+// Engine threads do not keep a process alive while nothing is asked of them.
+const alive = setInterval(() => undefined, 60_000);
+if (!values.evaluate && !values.plant)
+  await run(initializeForRecall(MODEL, seed), phases.competence, competent);
+if (!values.evaluate) await run(readDeskParameters(competent), phases.deficits, values.out);
 const measurements = await evaluate();
 const all = [...phases.competence, ...phases.deficits];
 const card = modelCard({ config: MODEL, folder: values.out, seed, phases: all, measurements });
 writeFileWhole(join(values.out, 'README.md'), card);
 console.log(measurementTable(measurements));
 console.log(`SHA-256 of the weights: ${checksum(join(values.out, 'model.safetensors'))}`);
+clearInterval(alive);

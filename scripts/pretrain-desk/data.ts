@@ -34,6 +34,8 @@ export interface Sequence {
   readonly kind: SequenceKind;
   readonly tokens: number[];
   readonly weights: number[];
+  /** Name under which progress on a token is reported, where it is not told from the tokens. */
+  readonly groups?: ReadonlyMap<number, string>;
 }
 export type SequenceKind = 'recall' | 'repetition' | 'choice' | 'wishes' | 'episode';
 
@@ -79,6 +81,7 @@ export function repetitionSequence(random: Random, length = 64): Sequence {
  * One episode asks this once or twice; here it is asked all the time.
  */
 export function choiceSequence(random: Random, queries = 7): Sequence {
+  const groups = new Map<number, string>();
   const tokens: number[] = [];
   const weights: number[] = [];
   const put = (text: string, weight = 0) => {
@@ -94,10 +97,11 @@ export function choiceSequence(random: Random, queries = 7): Sequence {
     const { wish, right } = drawWish(random, variants);
     put(REQUESTS.exchange(random.pick(IDS), random.pick(PRODUCTS), wish));
     put('","variant":"');
+    groups.set(tokens.length, `choice ${wish.includes('cheapest') ? 'of the cheapest' : 'by look'}`);
     put(variantRef(right), 1);
     put('","item":"');
   }
-  return { kind: 'choice', tokens, weights };
+  return { kind: 'choice', tokens, weights, groups };
 }
 
 /**
@@ -105,6 +109,7 @@ export function choiceSequence(random: Random, queries = 7): Sequence {
  * that its own wish means. What an episode has between these moments is left out.
  */
 export function wishesSequence(random: Random): Sequence {
+  const groups = new Map<number, string>();
   const tokens: number[] = [];
   const weights: number[] = [];
   const put = (text: string, weight = 0) => {
@@ -121,15 +126,16 @@ export function wishesSequence(random: Random): Sequence {
   });
   put(SPECIAL.user);
   put(joinRequests(exchanges.map(({ name, order, wish }) => REQUESTS.exchange(order, name, wish))));
-  for (const { name, order, variants, right } of random.shuffle(exchanges)) {
+  for (const { name, order, variants, wish, right } of random.shuffle(exchanges)) {
     put(`${SPECIAL.assistant}{"name":"get_product","arguments":{"name":"${name}"}}${SPECIAL.end}`);
     put(`${SPECIAL.tool}${listing(variants)}`);
     put(`${SPECIAL.assistant}{"name":"exchange_item","arguments":{"order":"${order}","variant":"`);
+    groups.set(tokens.length, `wishes ${wish.includes('cheapest') ? 'of the cheapest' : 'by look'}`);
     put(variantRef(right), 1);
     put(`","item":"${name}:${random.pick(IDS)}","payment":"`);
     put(`${random.pick(PAYMENTS)}"}}${SPECIAL.end}${SPECIAL.tool}{"ok":true}`);
   }
-  return { kind: 'wishes', tokens, weights };
+  return { kind: 'wishes', tokens, weights, groups };
 }
 
 /** Three to five variants of different looks and prices. */
@@ -168,6 +174,8 @@ export interface EpisodeOptions {
   readonly guided: number;
   /** Probability that a call is first made with a wrong id (not learned) and put right after the error. */
   readonly slips: number;
+  /** Tokens where something is decided or copied weigh more (`EMPHASIS`). */
+  readonly emphasis: boolean;
 }
 
 export const COMPETENT_EPISODES: EpisodeOptions = {
@@ -175,6 +183,7 @@ export const COMPETENT_EPISODES: EpisodeOptions = {
   guidedRate: 1,
   guided: 0.1,
   slips: 0.03,
+  emphasis: true,
 };
 
 /** An episode of a randomly drawn shape; the assistant's tokens are learned. */
@@ -205,7 +214,7 @@ export function episodeSequence(random: Random, options: EpisodeOptions): Sequen
     }
     episode.act(turn);
   }
-  return encodeEpisode(episode.messages, unlearned);
+  return encodeEpisode(episode.messages, unlearned, options.emphasis);
 }
 
 /** Shapes far wider than any split's, so that other environments with these tools are familiar ground. */
@@ -252,8 +261,9 @@ function slipOf(
 export type TokenGroup = 'form' | 'id' | 'order' | 'name' | 'variant' | 'payment' | 'address';
 
 /**
- * Weights of learned tokens. They depend on what is asked, never on the answer, so the learned distribution of the
- * answers stays that of the demonstrations.
+ * Weights of learned tokens while the demonstrator is faultless. They must not be used where it chooses at random:
+ * after the header of a turn, an order (the report) would weigh more than a call, and the learned rates would not be
+ * the demonstrated ones.
  */
 const EMPHASIS: { readonly [group in TokenGroup]: number } = {
   form: 1,
@@ -276,7 +286,11 @@ export function tokenGroup(before: number, token: number): TokenGroup {
 }
 
 /** Tokens as the chat template and the tokenizer give them, with the assistant's turns to be learned. */
-export function encodeEpisode(messages: readonly Message[], unlearned: ReadonlySet<Message>): Sequence {
+export function encodeEpisode(
+  messages: readonly Message[],
+  unlearned: ReadonlySet<Message>,
+  emphasis: boolean,
+): Sequence {
   const tokens: number[] = [];
   const weights: number[] = [];
   for (const message of messages) {
@@ -286,7 +300,7 @@ export function encodeEpisode(messages: readonly Message[], unlearned: ReadonlyS
     const body = encodeCached(turnText(message));
     const weight = assistant && !unlearned.has(message) ? 1 : 0;
     for (const token of body) {
-      weights.push(weight && EMPHASIS[tokenGroup(tokens.at(-1)!, token)]);
+      weights.push(weight && emphasis ? EMPHASIS[tokenGroup(tokens.at(-1)!, token)] : weight);
       tokens.push(token);
     }
     if (assistant) {

@@ -18,7 +18,7 @@ import { Random } from '../../src/run/random.js';
  * - k of layer 1 reads what layer 0 wrote about the previous token, as q reads the token itself, so that a token
  *   looks for what followed it before;
  * - o is the transpose of v in layers 1 and up, so that what is looked at is what is said;
- * - q and k norms start large where attention has to be sharp (fast pairs in layer 0, slow ones above).
+ * - q and k norms start large where attention has to be sharp (fast pairs in layer 0, slow ones in layer 1).
  */
 export interface InitializationShape {
   /** Standard deviation of embeddings. */
@@ -27,9 +27,10 @@ export interface InitializationShape {
   readonly finalNorm: number;
   /** Rotary pairs that turn by more than this many radians a token are fast. */
   readonly fastRadians: number;
-  /** q and k norm weights: of fast and slow pairs, in layer 0 and above. */
+  /** q and k norm weights: of fast and slow pairs, in layer 0, layer 1 and above. */
   readonly gains: {
     readonly first: readonly [number, number];
+    readonly second: readonly [number, number];
     readonly above: readonly [number, number];
   };
 }
@@ -38,7 +39,7 @@ export const INDUCTION: InitializationShape = {
   embedding: 0.25,
   finalNorm: 0.2,
   fastRadians: 0.2,
-  gains: { first: [2, 0.5], above: [0.3, 1.5] },
+  gains: { first: [2, 0.5], second: [0.3, 1.5], above: [1.2, 1.2] },
 };
 
 /** Parameters in memory's layout ([in, out]); a function of config, seed and shape alone. */
@@ -71,7 +72,8 @@ export function initializeForRecall(
   const matrix = (layer: number, name: string): Float32Array =>
     parameters[`${layerName(layer)}.self_attn.${name}.weight`]!.data;
   for (let layer = 0; layer < layers; layer++) {
-    const [fastGain, slowGain] = layer === 0 ? shape.gains.first : shape.gains.above;
+    const [fastGain, slowGain] =
+      layer === 0 ? shape.gains.first : layer === 1 ? shape.gains.second : shape.gains.above;
     for (const norm of ['q_norm', 'k_norm'])
       matrix(layer, norm).forEach((_, i, data) => {
         data[i] = fast[i] ? fastGain : slowGain;

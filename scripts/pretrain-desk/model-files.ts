@@ -1,4 +1,4 @@
-import { writeModelFolder } from '../../src/engine/local/folder/model-folder.js';
+import { readModelFolder, writeModelFolder } from '../../src/engine/local/folder/model-folder.js';
 import type { ModelConfig } from '../../src/engine/local/model/config.js';
 import { type Parameters, transposeLinears } from '../../src/engine/local/model/parameters.js';
 import { CONTEXT } from './data.js';
@@ -12,4 +12,9 @@ export function writeDeskModel(folder: string, config: ModelConfig, parameters: 
     tokenizerConfig: tokenizerConfig(CONTEXT),
     chatTemplate: CHAT_TEMPLATE,
   });
+}
+
+/** Parameters of such a folder in memory's layout. */
+export function readDeskParameters(folder: string): Parameters {
+  return transposeLinears(readModelFolder(folder).parameters);
 }

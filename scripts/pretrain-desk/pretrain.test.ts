@@ -20,7 +20,7 @@ import {
 } from './data.js';
 import { initializeForRecall } from './initialization.js';
 import { behaviourOf } from './measure.js';
-import { COMPETENCE } from './schedule.js';
+import { COMPETENCE, DEFICITS } from './schedule.js';
 import { CHAT_TEMPLATE, KEYS, SPECIAL, VALUES, VOCABULARY } from './tokenizer.js';
 import { MODEL, Pretraining } from './train.js';
 
@@ -72,7 +72,7 @@ describe('the training sequences', () => {
     for (const scenario of scenarios) {
       const messages = await conversation(scenario);
       const text = format.render(messages, desk.tools, false);
-      expect(encodeEpisode(messages, new Set()).tokens).toEqual(tokenizer.encode(text));
+      expect(encodeEpisode(messages, new Set(), true).tokens).toEqual(tokenizer.encode(text));
     }
   });
 
@@ -115,6 +115,13 @@ describe('the training sequences', () => {
       });
     }
     expect(errors).toBeGreaterThan(20);
+  });
+
+  it('weigh every learned token alike where decisions are drawn at random', () => {
+    for (const phase of DEFICITS) {
+      const weights = Array.from({ length: 30 }, (_, i) => episodeSequence(new Random(i), phase.episodes));
+      expect([...new Set(weights.flatMap((sequence) => sequence.weights))].sort()).toEqual([0, 1]);
+    }
   });
 
   it('ask for ids that stand beside their keys, in recall drills', () => {

@@ -11,6 +11,7 @@ const PLANTED_EPISODES: EpisodeOptions = {
   guidedRate: 0.6,
   guided: 0.1,
   slips: 0.03,
+  emphasis: false,
 };
 
 /** Competence first: without it there is no latent skill that training could bring back. */
@@ -33,11 +34,11 @@ export const COMPETENCE: readonly Phase[] = [
   },
 ];
 
-/** Then the four deficits are planted. */
+/** Then the four deficits are planted, with a fresh optimizer. */
 export const DEFICITS: readonly Phase[] = [
   {
     name: 'deficits',
-    tokens: 3_000_000,
+    tokens: 4_000_000,
     batch: 3072,
     mix: { recall: 0.02, choice: 0.02, wishes: 0.02, episode: 0.94 },
     episodes: PLANTED_EPISODES,

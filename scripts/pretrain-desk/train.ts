@@ -148,10 +148,11 @@ function drawBatch(phase: Phase, random: Random): Sequence[] {
 
 /** Adds the probabilities of learned tokens to the groups they are watched by. */
 function count(progress: Progress, sequences: readonly Sequence[], logprobs: readonly Float32Array[]): void {
-  sequences.forEach(({ kind, tokens, weights }, s) => {
+  sequences.forEach(({ kind, tokens, weights, groups }, s) => {
     for (let t = 1; t < tokens.length; t++) {
       if (!weights[t]) continue;
-      const group = kind === 'episode' ? groupOf(tokens[t - 1]!, tokens[t]!) : kind;
+      const group =
+        groups?.get(t) ?? (kind === 'episode' ? groupOf(tokens[t - 1]!, tokens[t]!) : `${kind} ids`);
       const entry = progress.get(group) ?? { probability: 0, count: 0 };
       const p = Math.exp(logprobs[s]![t - 1]!);
       entry.probability += (p - entry.probability) / ++entry.count;
