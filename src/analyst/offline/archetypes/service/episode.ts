@@ -137,9 +137,12 @@ export class ServiceEpisode implements Episode {
     return names.every((name) => {
       const template = expected[name]!;
       if (attributesOf(template).some((attribute) => listOf(attribute) === call.tool)) return true;
-      return rows.some(
-        (row) => render(template, { values: { ...one.values, ...row }, lists: {} }) === call.arguments[name],
-      );
+      return rows.some((row) => {
+        const values = { ...one.values, ...row };
+        // A record that lacks what the argument is made of (no list was offered for this request) has no such value.
+        if (!attributesOf(template).every((attribute) => attribute in values)) return false;
+        return render(template, { values, lists: {} }) === call.arguments[name];
+      });
     });
   }
 

@@ -61,17 +61,24 @@ export class Dice {
   }
 }
 
-const named = new Map<string, readonly string[]>();
+const namedInText = new Map<string, readonly string[]>();
+const namedInPart = new WeakMap<object, readonly string[]>();
 
-/** Every attribute named in a template. */
+/** Every attribute named in a template; asked often, so that the answer is remembered. */
 export function attributesOf(template: Template): readonly string[] {
-  if (Array.isArray(template)) return template.flatMap(attributesOf);
-  if (template && typeof template === 'object') return Object.values(template).flatMap(attributesOf);
-  if (typeof template !== 'string') return [];
-  let attributes = named.get(template);
+  if (typeof template === 'string') {
+    let attributes = namedInText.get(template);
+    if (!attributes) {
+      attributes = [...template.matchAll(/\{#?([^{}]+)\}/g)].map((match) => match[1]!);
+      namedInText.set(template, attributes);
+    }
+    return attributes;
+  }
+  if (typeof template !== 'object' || template === null) return [];
+  let attributes = namedInPart.get(template);
   if (!attributes) {
-    attributes = [...template.matchAll(/\{#?([^{}]+)\}/g)].map((match) => match[1]!);
-    named.set(template, attributes);
+    attributes = Object.values(template).flatMap(attributesOf);
+    namedInPart.set(template, attributes);
   }
   return attributes;
 }
