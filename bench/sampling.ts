@@ -33,7 +33,7 @@ const DESK_SHAPE: ModelConfig = {
   queryKeyNorm: true,
 };
 const NEW_TOKENS = 127;
-const REPEATS = 4;
+const REPEATS = 3;
 const ROUNDS = 3;
 /** An agent's episode: a prompt that all share and one of its own, then turns with a tool's answer between. */
 const EPISODE = { shared: 60, own: 20, turns: 5, sampled: 16, answer: 24 };
