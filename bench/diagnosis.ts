@@ -2,9 +2,11 @@
  * Benchmark of planted deficits: does the diagnosis find what was planted, and nothing else?
  *
  *   npm run bench:diagnosis [-- --trials 8 --seed 1 --json]
+ *   npm run bench:diagnosis -- --rollouts examples/desk/.trace/main/trajectories/base.jsonl
  *
  * The scripted demonstrator of desk plays the training tasks with every setting of its four switches and several
  * rates; the offline diagnosis sees the trajectories alone. What was planted is read here and by no step.
+ * `--rollouts` measures a file of the base model's own attempts instead, in which all four were planted.
  */
 import { parseArgs } from 'node:util';
 import { OfflineRaters } from '../src/analyst/offline/offline.js';
@@ -13,6 +15,7 @@ import { Random } from '../src/run/random.js';
 import { demonstrate, ratesOf } from '../src/targets/desk/demonstrator.js';
 import { desk } from '../src/targets/desk/desk.js';
 import { DESK_CAPABILITIES, type DeskCapability } from '../src/targets/desk/scenario.js';
+import { readTrajectories } from '../src/trajectory/store.js';
 import type { AssistantMessage, Trajectory } from '../src/trajectory/trajectory.js';
 
 /** The turn with one wrong digit in an id of its call, now and then. */
@@ -94,10 +97,17 @@ async function attempts(
   return all;
 }
 
+async function collect(stream: AsyncIterable<Trajectory>): Promise<Trajectory[]> {
+  const all: Trajectory[] = [];
+  for await (const trajectory of stream) all.push(trajectory);
+  return all;
+}
+
 const { values } = parseArgs({
   options: {
     trials: { type: 'string', default: '8' },
     seed: { type: 'string', default: '1' },
+    rollouts: { type: 'string' },
     json: { type: 'boolean', default: false },
   },
 });
@@ -106,8 +116,13 @@ const seed = Number(values.seed);
 
 let [found, planted, retained] = [0, 0, 0];
 const rows = [];
-for (const configuration of configurations()) {
-  const trajectories = await attempts(configuration, trials, seed);
+const settings: readonly Configuration[] = values.rollouts
+  ? [{ deficits: DESK_CAPABILITIES, right: Number.NaN, noise: Number.NaN }]
+  : configurations();
+for (const configuration of settings) {
+  const trajectories = values.rollouts
+    ? await collect(readTrajectories(values.rollouts))
+    : await attempts(configuration, trials, seed);
   const { result } = await diagnose(trajectories, new OfflineRaters({ seed }), { seed });
   const expected = configuration.deficits.map((deficit) => PLANTED[deficit]);
   const names = result.capabilities.filter((c) => c.retained).map((c) => c.name);
@@ -135,7 +150,7 @@ for (const configuration of configurations()) {
   rows.push(row);
   if (!values.json)
     process.stdout.write(
-      `${row.planted.padEnd(46)} right ${row.right} noise ${row.noise}  ${String(row.failed).padStart(4)} failed / ${String(row.passed).padStart(4)} passed  ` +
+      `${row.planted.padEnd(46)} ${Number.isNaN(row.right) ? 'rollouts' : `right ${row.right} noise ${row.noise}`}  ${String(row.failed).padStart(4)} failed / ${String(row.passed).padStart(4)} passed  ` +
         `unexplained ${row.unexplained}  missed [${row.missed.join(', ')}]  wrong [${row.wrong.join(', ')}]\n`,
     );
 }
@@ -144,5 +159,5 @@ const precision = retained === 0 ? 1 : found / retained;
 if (values.json) process.stdout.write(`${JSON.stringify({ seed, trials, recall, precision, rows })}\n`);
 else
   process.stdout.write(
-    `${rows.length} configurations, seed ${seed}, ${trials} trials a task: recall ${found}/${planted} = ${recall.toFixed(3)}, precision ${found}/${retained} = ${precision.toFixed(3)}\n`,
+    `${rows.length} configurations, seed ${seed}: recall ${found}/${planted} = ${recall.toFixed(3)}, precision ${found}/${retained} = ${precision.toFixed(3)}\n`,
   );

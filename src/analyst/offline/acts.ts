@@ -24,8 +24,6 @@ export interface Act {
 export interface Course {
   readonly trajectory: Trajectory;
   readonly acts: readonly Act[];
-  /** Text of every message as the agent could read it; empty for assistant messages. */
-  readonly heard: readonly string[];
 }
 
 /** JSON with sorted keys, so that equal arguments give equal text. */
@@ -82,9 +80,5 @@ export function readCourse(trajectory: Trajectory): Course {
       });
     });
   });
-  return {
-    trajectory,
-    acts,
-    heard: messages.map((message) => (message.role === 'assistant' ? '' : message.content)),
-  };
+  return { trajectory, acts };
 }
