@@ -38,7 +38,7 @@ export const COMPETENCE: readonly Phase[] = [
 export const DEFICITS: readonly Phase[] = [
   {
     name: 'deficits',
-    tokens: 4_000_000,
+    tokens: 2_000_000,
     batch: 3072,
     mix: { recall: 0.02, choice: 0.02, wishes: 0.02, episode: 0.94 },
     episodes: PLANTED_EPISODES,
