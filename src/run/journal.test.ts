@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
@@ -47,6 +47,15 @@ test('can be read while another holds it open', () => {
   expect(reader.step('rollout')!.state).toBe('done');
   reader.close();
   writer.close();
+});
+
+test('a journal without a word in it reads as empty, and stays as it is', () => {
+  writeFileSync(path, '');
+  const reader = new Journal(path, { readOnly: true });
+  expect(reader.steps()).toEqual([]);
+  expect(reader.countRollouts('rollout')).toEqual({});
+  reader.close();
+  expect(readFileSync(path, 'utf8')).toBe('');
 });
 
 test('counts the indexed rollouts, and indexing again replaces them', () => {

@@ -69,14 +69,21 @@ export class Journal {
    * @throws Error when it was written by a newer TRACE, or is no journal.
    */
   constructor(path: string, options: { readonly readOnly?: boolean } = {}) {
-    this.#database = new Database(path, { fileMustExist: options.readOnly ?? false });
-    this.#database.pragma('busy_timeout = 5000');
-    const row = this.#database.prepare('PRAGMA user_version').get() as { user_version: number };
-    if (row.user_version > SCHEMA_VERSION) {
-      this.#database.close();
+    const { readOnly = false } = options;
+    let database = new Database(path, { fileMustExist: readOnly });
+    database.pragma('busy_timeout = 5000');
+    const { user_version } = database.prepare('PRAGMA user_version').get() as { user_version: number };
+    if (user_version > SCHEMA_VERSION) {
+      database.close();
       throw new Error(`${path} was written by a newer TRACE; use that version, or start a new run`);
     }
-    if (!options.readOnly && row.user_version === 0) this.#database.exec(`BEGIN; ${SCHEMA} COMMIT;`);
+    if (user_version === 0 && readOnly) {
+      // Its process has only just begun, or was killed before it wrote: an empty journal.
+      database.close();
+      database = new Database(':memory:');
+    }
+    if (user_version === 0) database.exec(`BEGIN; ${SCHEMA} COMMIT;`);
+    this.#database = database;
   }
 
   /** Steps that were ever begun, in the order in which they were. */

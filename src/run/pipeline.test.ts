@@ -105,10 +105,11 @@ test('--from is refused where an earlier step is out of date too', async () => {
   await expect(run(toySteps({ diagnose: 'other' }), { from: 'train' })).rejects.toThrow(/diagnose/);
 });
 
-test('--from with --until leaves the later steps to be done again', async () => {
+test('--from with --until leaves the later steps to be done again, without their old files', async () => {
   await run(toySteps());
   await run(toySteps({ diagnose: 'other' }), { from: 'diagnose', until: 'diagnose' });
-  expect(text('train')).toBe('rollout.diagnose.train.');
+  expect(existsSync(join(folder, 'train.txt'))).toBe(false);
+  expect(workspace.journal.step('train')?.state).toBe('stale');
   await run(toySteps({ diagnose: 'other' }));
   expect(text('train')).toBe('rollout.other.train.');
 });

@@ -75,7 +75,11 @@ export async function runPipeline(
     }
   }
   options.onAccepted?.();
-  if (first < names.length) journal.markStale(names.slice(first));
+  if (first < names.length) {
+    journal.markStale(names.slice(first));
+    // All at once, so that no file of a later step tells of what is no more.
+    for (const step of steps.slice(first)) removeOutputs(folder, step);
+  }
 
   const written: Record<string, string | null> = {};
   for (const [index, step] of steps.entries()) {

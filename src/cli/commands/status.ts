@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs';
-import { basename, resolve } from 'node:path';
+import { existsSync, statSync } from 'node:fs';
+import { basename, dirname, resolve } from 'node:path';
 import { InputError } from '../../run/errors.js';
 import { STEP_NAMES } from '../../run/events.js';
 import { Journal, type StepRecord } from '../../run/journal.js';
@@ -25,7 +25,9 @@ export function statusCommand(
   place: string,
   flags: { readonly run?: string; readonly json?: boolean },
 ): void {
-  const project = resolve(place);
+  // A configuration file stands for its folder, as in the other commands.
+  const path = resolve(place);
+  const project = existsSync(path) && statSync(path).isFile() ? dirname(path) : path;
   if (!existsSync(project)) throw new InputError(`${place}: there is no such folder`);
   const runs = listRuns(project);
   if (flags.run !== undefined) requireRun(place, flags.run, runs);
