@@ -176,7 +176,7 @@ class EvaluateStep {
           onDone: (done) => progress(done, title),
         },
       );
-      outcomes = rollouts.map((rollout) => toOutcome(rollout, this.#target.successThreshold));
+      outcomes = rollouts.map((rollout) => toOutcome(rollout, this.#target));
       writeOutcomes(path, key, outcomes);
     }
     this.#done += seeds.length;

@@ -1,6 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Rollout } from '../agent/contract.js';
+import { toTrajectory } from '../agent/rollout.js';
+import { detect } from '../analyst/offline/detect.js';
+import { MODERATE } from '../analyst/offline/strictness.js';
+import type { Target } from '../environment/contract.js';
 import { writeFileWhole } from '../run/files.js';
 import type { Cell } from './result.js';
 
@@ -13,6 +17,8 @@ export interface Outcome {
   readonly termination: string;
   /** Names of the verifier's checks that failed. */
   readonly failed: readonly string[];
+  /** What a failed attempt lacks, as the offline detectors see it; only where the target has a reference. */
+  readonly lacking?: readonly string[];
   readonly turns: number;
   /** Tokens that the agent wrote. */
   readonly tokens: number;
@@ -20,20 +26,28 @@ export interface Outcome {
   readonly broken?: string;
 }
 
-/** What is kept of a rollout. `threshold`: a reward of at least this is a pass. */
-export function toOutcome(rollout: Rollout, threshold: number): Outcome {
+/** What is kept of a rollout on a target. */
+export function toOutcome(rollout: Rollout, target: Target): Outcome {
   const { scenario, score, termination, turns, sequences, broken } = rollout;
+  const passed = broken === undefined && score.reward >= target.successThreshold;
+  const judged = !passed && broken === undefined && target.reference !== undefined;
   return {
     task: scenario.id,
     seed: rollout.request.scenario,
-    passed: broken === undefined && score.reward >= threshold,
+    passed,
     reward: score.reward,
     termination,
     failed: score.checks.filter((check) => !check.passed).map((check) => check.name),
+    ...(judged ? { lacking: lackingOf(rollout, target) } : {}),
     turns,
     tokens: sequences.reduce((sum, sequence) => sum + sequence.sampled.filter(Boolean).length, 0),
     ...(broken === undefined ? {} : { broken }),
   };
+}
+
+function lackingOf(rollout: Rollout, target: Target): string[] {
+  const { findings } = detect(toTrajectory(rollout, target), MODERATE);
+  return [...new Set(findings.map(({ capability }) => capability))].sort();
 }
 
 /** `evaluation/<system>.<split>.<decoding>.jsonl`; a colon in a system's name becomes a dash. */

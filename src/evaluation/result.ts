@@ -43,7 +43,7 @@ export interface Gain extends Cell, PairedComparison {
 export interface ErrorKinds extends Cell {
   readonly name: string;
   readonly failed: number;
-  /** Verifier checks that failed, and endings such as `malformed`; an attempt can count in several. */
+  /** What is lacking, or which checks failed, and endings such as `malformed`; an attempt can count in several. */
   readonly kinds: readonly { readonly kind: string; readonly attempts: number }[];
 }
 

@@ -117,12 +117,15 @@ export function gains(
 /** Endings that say nothing about an error by themselves. */
 const ORDINARY = new Set(['agent_stop', 'user_stop', 'handover']);
 
-/** What the failed attempts of a cell failed of, most frequent first. */
+/**
+ * What the failed attempts of a cell failed of, most frequent first: what the detectors see lacking, where they see
+ * something; else the failed checks, without the ids in their names. Endings such as `malformed` count beside them.
+ */
 export function errorKinds(cell: CellOutcomes): ErrorKinds {
   const failed = cell.outcomes.filter((outcome) => outcome.broken === undefined && !outcome.passed);
   const counts = new Map<string, number>();
-  for (const { failed: checks, termination } of failed) {
-    const kinds = new Set(checks);
+  for (const { failed: checks, lacking = [], termination } of failed) {
+    const kinds = new Set(lacking.length > 0 ? lacking : checks.map(withoutIds));
     if (!ORDINARY.has(termination)) kinds.add(`ended: ${termination}`);
     if (kinds.size === 0) kinds.add('reward below the threshold');
     for (const kind of kinds) counts.set(kind, (counts.get(kind) ?? 0) + 1);
@@ -132,3 +135,6 @@ export function errorKinds(cell: CellOutcomes): ErrorKinds {
     .map(([kind, attempts]) => ({ kind, attempts }));
   return { name: cell.name, split: cell.split, decoding: cell.decoding, failed: failed.length, kinds };
 }
+
+/** `state of order k97` and `state of order k10` are one kind of error. */
+const withoutIds = (check: string) => check.replace(/\S*\d\S*/g, '…');

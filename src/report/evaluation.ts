@@ -143,7 +143,7 @@ function errorTables(evaluation: EvaluationFile): Html | null {
     return html`<div class="card scroll"><h3>What the mixture still gets wrong <small class="soft">${shortTitle(
       table,
     )}, ${table.failed} failed</small></h3>
-<table><thead><tr><th>Check or ending</th><th>mixture</th>${others.map(
+<table><thead><tr><th>Lacking, check or ending</th><th>mixture</th>${others.map(
       (other) => html`<th>${systemLabel(other.name)}</th>`,
     )}</tr></thead><tbody>${table.kinds
       .slice(0, 12)
