@@ -139,9 +139,9 @@ export class ServiceEpisode implements Episode {
       if (attributesOf(template).some((attribute) => listOf(attribute) === call.tool)) return true;
       return rows.some((row) => {
         const values = { ...one.values, ...row };
-        // A record that lacks what the argument is made of (no list was offered for this request) has no such value.
-        if (!attributesOf(template).every((attribute) => attribute in values)) return false;
-        return render(template, { values, lists: {} }) === call.arguments[name];
+        // A write that this request is not about may need what it has not.
+        const known = attributesOf(template).every((attribute) => attribute in values);
+        return known && render(template, { values, lists: {} }) === call.arguments[name];
       });
     });
   }
