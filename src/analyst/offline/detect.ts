@@ -3,7 +3,8 @@ import type { Evidence } from '../contract.js';
 import { type Act, type Course, readCourse } from './acts.js';
 import { argumentCauses, chosenAmongListed, givenByRecord } from './arguments.js';
 import type { OfflineCapability } from './capabilities.js';
-import { callEvidence, lastWords, messageText, quoteOf } from './evidence.js';
+import { brokenTurn, loopEvidence, refusalEvidence } from './conduct.js';
+import { callEvidence, lastWords, quoteOf } from './evidence.js';
 import { type Matching, matchOperations, type Operation } from './matching.js';
 import type { Strictness } from './strictness.js';
 import { isIdentifier, leaves, mentions } from './values.js';
@@ -20,13 +21,6 @@ export interface Detection {
   /** Needed as far as this trajectory and its reference tell; what is lacking is always needed. */
   readonly needed: ReadonlySet<OfflineCapability>;
 }
-
-const REFUSAL =
-  /\b(unable to|(can ?not|can['’]t|could not|couldn['’]t|won['’]t be able to) (be |help|assist|process|proceed|cancel|change|modify|return|refund|exchange|update|do|make|offer|provide)|not (possible|eligible|allowed|permitted)|against (the|our) policy)/i;
-/** Turns in words at the end among which a refusal is looked for. */
-const CLOSING_TURNS = 4;
-/** Ends that a malformed turn brings about, in the words of the benchmarks. */
-const BROKEN_ENDS = /^(malformed|agent_error|format_error|parse_error)$/;
 
 class Detector {
   readonly #course: Course;
@@ -61,59 +55,20 @@ class Detector {
     return lastWords(this.#trajectory.messages, note);
   }
 
-  /** A turn that could not be read, or that ended the attempt for its form. */
+  /** True when the attempt ended with a turn that could not be read. */
   #brokenTurn(): boolean {
-    const { messages, termination } = this.#trajectory;
-    if (messages.some((message) => message.role === 'assistant')) this.#needed.add('well_formed_output');
-    const at = messages.findLastIndex((m) => m.role === 'assistant' && m.malformed !== undefined);
-    if (at >= 0) {
-      const message = messages[at]!;
-      const why = message.role === 'assistant' ? (message.malformed ?? '') : '';
-      const quote = quoteOf(messageText(message));
-      this.#add(
-        'well_formed_output',
-        quote === ''
-          ? lastWords(messages, `the turn after these words is broken: ${why}`, at)
-          : { message: at, quote, note: why },
-      );
-      // A turn that was mended does not explain how the attempt ended.
-      return at >= messages.findLastIndex((m) => m.role === 'assistant');
-    }
-    if (!BROKEN_ENDS.test(termination ?? '')) return false;
-    this.#add('well_formed_output', this.#last(`the attempt ended as ${termination} after these words`));
-    return true;
+    if (this.#trajectory.messages.some((message) => message.role === 'assistant'))
+      this.#needed.add('well_formed_output');
+    const broken = brokenTurn(this.#trajectory);
+    if (broken) this.#add('well_formed_output', broken.evidence);
+    return broken?.ended === true;
   }
 
-  /** The same call with the same result, or the same words, again and again with no change in between. */
   #loop(): boolean {
-    const { loopLength } = this.#strictness;
-    const { acts } = this.#course;
-    if (acts.length >= 2) this.#needed.add('loop_avoidance');
-    const repeated = lastOfRepetition(
-      acts.map((act) => `${act.key} ${act.result}`),
-      loopLength,
-    );
-    if (repeated !== null) {
-      const note = `the same call with the same result, ${loopLength} times or more`;
-      this.#add('loop_avoidance', callEvidence(acts[repeated]!, note));
-      return true;
-    }
-    const said = this.#trajectory.messages.flatMap((message, index) => {
-      const text = message.role === 'assistant' ? (message.content?.trim() ?? '') : '';
-      return text === '' ? [] : [{ index, text }];
-    });
-    const echoed = lastOfRepetition(
-      said.map(({ text }) => text),
-      loopLength,
-    );
-    if (echoed !== null) {
-      const { index, text } = said[echoed]!;
-      this.#needed.add('loop_avoidance');
-      const note = `the same words, ${loopLength} times or more`;
-      this.#add('loop_avoidance', { message: index, quote: quoteOf(text), note });
-      return true;
-    }
-    return false;
+    if (this.#course.acts.length >= 2) this.#needed.add('loop_avoidance');
+    const evidence = loopEvidence(this.#course, this.#strictness.loopLength);
+    this.#add('loop_avoidance', evidence);
+    return evidence !== null;
   }
 
   #againstReference(reference: Reference, broken: boolean, loop: boolean): void {
@@ -275,7 +230,7 @@ class Detector {
       this.#add('information_gathering', this.#last(`ended without looking anything up; missing: ${names}`));
       return;
     }
-    const refused = this.#strictness.refusalInWords ? this.#refusal() : null;
+    const refused = this.#strictness.refusalInWords ? refusalEvidence(this.#trajectory.messages) : null;
     if (refused) this.#add('escalation_judgment', refused);
     else this.#add('action_execution', this.#last(`ended without ${names}`));
   }
@@ -288,30 +243,6 @@ class Detector {
     const tools = new Set(reads.map((action) => action.name));
     const used = this.#course.acts.filter((act) => act.kind === 'read' && !act.failed);
     return tools.size > 0 ? !used.some((act) => tools.has(act.name)) : used.length === 0;
-  }
-
-  /** The words near the end that refuse. */
-  #refusal(): Evidence | null {
-    const { messages } = this.#trajectory;
-    let turns = 0;
-    for (let i = messages.length - 1; i >= 0 && turns < CLOSING_TURNS; i--) {
-      const message = messages[i]!;
-      if (message.role !== 'assistant' || !message.content) continue;
-      turns++;
-      const match = REFUSAL.exec(message.content);
-      if (!match) continue;
-      const start =
-        Math.max(
-          message.content.lastIndexOf('.', match.index),
-          message.content.lastIndexOf('\n', match.index),
-        ) + 1;
-      return {
-        message: i,
-        quote: quoteOf(message.content, start),
-        note: 'refused, where the reference acts',
-      };
-    }
-    return null;
   }
 
   #facts(reference: Reference): void {
@@ -343,18 +274,6 @@ class Detector {
         callEvidence(last, `given up after an error (${quoteOf(last.result ?? '')})`),
       );
   }
-}
-
-/**
- * Where something was repeated `length` times within a short stretch (2·length − 1 steps, so that going back and
- * forth between two steps counts); null where nothing was.
- */
-function lastOfRepetition(steps: readonly string[], length: number): number | null {
-  const found = steps.findIndex((step, i) => {
-    const stretch = steps.slice(Math.max(0, i - 2 * length + 2), i + 1);
-    return stretch.filter((other) => other === step).length >= length;
-  });
-  return found < 0 ? null : found;
 }
 
 /** Whether hand-overs of this target concern one request (its tool names the entity) rather than the whole case. */
