@@ -177,4 +177,8 @@ test('differences names the fields by path', () => {
     'd: "x" → absent',
     'e: absent → 0',
   ]);
+  const digest = (digit: string) => digit.repeat(64);
+  expect(differences({ model: digest('a') }, { model: digest('b') })).toEqual([
+    'model: aaaaaaaa… → bbbbbbbb…',
+  ]);
 });

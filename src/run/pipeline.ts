@@ -177,5 +177,11 @@ export function differences(old: unknown, now: unknown, path = ''): string[] {
       .slice(0, 5);
   }
   if (canonicalJson(old ?? null) === canonicalJson(now ?? null)) return [];
-  return [`${path}: ${JSON.stringify(old) ?? 'absent'} → ${JSON.stringify(now) ?? 'absent'}`];
+  return [`${path}: ${shortText(old)} → ${shortText(now)}`];
+}
+
+/** A value in few characters: of a digest its beginning is enough to tell two apart. */
+function shortText(value: unknown): string {
+  if (typeof value === 'string' && /^[0-9a-f]{64}$/.test(value)) return `${value.slice(0, 8)}…`;
+  return JSON.stringify(value) ?? 'absent';
 }

@@ -55,7 +55,7 @@ export async function runCommand(place: string, flags: RunCommandFlags): Promise
     };
     const title = [
       'TRACE',
-      relative(process.cwd(), loaded.project) || '.',
+      shortPath(loaded.project),
       `run ${run}`,
       `seed ${config.seed}`,
       ...(flags.fast ? ['fast: a smoke run, its numbers say nothing about the method'] : []),
@@ -78,7 +78,7 @@ export async function runCommand(place: string, flags: RunCommandFlags): Promise
   process.stdout.write(summaryText(summary, colorsFor(process.stdout)));
   const until = flags.only ?? flags.until;
   if (until !== undefined) process.stdout.write(`Done up to ${until}. Go on: trace run ${place}\n`);
-  else process.stdout.write(`Report: ${relative(process.cwd(), runPaths.report(folder))}\n`);
+  else process.stdout.write(`Report: ${shortPath(runPaths.report(folder))}\n`);
   process.stdout.write(
     `${formatDuration(seconds)} in this process, peak memory ${(peakBytes / 2 ** 30).toFixed(1)} GB\n`,
   );
@@ -114,6 +114,12 @@ async function showPipeline(
     stop.dispose();
     view.close();
   }
+}
+
+/** A path as a person would type it from here: relative where it lies below the current folder. */
+function shortPath(path: string): string {
+  const short = relative(process.cwd(), path);
+  return short.startsWith('..') ? path : short || '.';
 }
 
 /** @throws InputError unless the project has that run. */

@@ -98,8 +98,13 @@ export function boardLines(board: Board, now: number, columns: number, colors: C
     if (finished.length > recent.length) {
       lines.push(colors.dim(`    ${finished.length - recent.length} done before these`));
     }
-    const width = Math.max(8, ...[...recent, ...shown].map((bar) => bar.task.length));
-    for (const bar of [...recent, ...shown]) lines.push(barLine(bar, now, Math.min(width, 40), colors));
+    const longest = Math.max(8, ...[...recent, ...shown].map((bar) => bar.task.length));
+    // Rate and time left say more than the end of a long name.
+    const layout = {
+      name: Math.min(longest, Math.max(16, Math.floor(columns / 3))),
+      bar: columns < 100 ? 12 : 24,
+    };
+    for (const bar of [...recent, ...shown]) lines.push(barLine(bar, now, layout, colors));
   }
   for (const line of board.steps) {
     if (line.state === 'waiting') lines.push(colors.dim(`○ ${line.step}`));
@@ -107,17 +112,22 @@ export function boardLines(board: Board, now: number, columns: number, colors: C
   return lines.map((line) => truncate(line, columns - 1));
 }
 
-function barLine(bar: Bar, now: number, nameWidth: number, colors: Colors): string {
+function barLine(
+  bar: Bar,
+  now: number,
+  layout: { readonly name: number; readonly bar: number },
+  colors: Colors,
+): string {
   const fraction = bar.total > 0 ? bar.done / bar.total : 0;
   const finished = bar.done >= bar.total;
-  const drawn = formatBar(fraction, 24);
+  const drawn = formatBar(fraction, layout.bar);
   const pace = paceOf(bar, finished ? bar.updatedAt : now);
   const parts = [`${bar.done}/${bar.total} ${bar.unit}`];
   if (pace) parts.push(formatRate(pace.rate));
   if (pace && !finished) parts.push(`${formatDuration(pace.left)} left`);
   if (bar.note) parts.push(bar.note);
   const color = finished ? colors.green : colors.cyan;
-  return `    ${padEnd(bar.task, nameWidth)} ${color(drawn)} ${parts.filter(Boolean).join(' · ')}`;
+  return `    ${padEnd(truncate(bar.task, layout.name), layout.name)} ${color(drawn)} ${parts.filter(Boolean).join(' · ')}`;
 }
 
 export function finishedLine(line: StepLine, colors: Colors): string {

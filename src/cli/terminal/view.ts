@@ -19,9 +19,12 @@ export interface View {
  */
 export function openView(steps: readonly StepName[], json: boolean): View {
   if (json) {
+    const isDue = throttle(() => performance.now());
     return {
       title: () => {},
-      handle: (event) => process.stdout.write(`${JSON.stringify(event)}\n`),
+      handle: (event) => {
+        if (isDue(event)) process.stdout.write(`${JSON.stringify(event)}\n`);
+      },
       note: (text) => process.stderr.write(`${text}\n`),
       close: () => {},
     };
@@ -46,5 +49,25 @@ export function openView(steps: readonly StepName[], json: boolean): View {
     handle: (event) => plain.handle(event),
     note: (text) => stderr.write(`${text}\n`),
     close: () => {},
+  };
+}
+
+/** Milliseconds between two progress events of the same task. */
+const PROGRESS_MS = 200;
+
+/**
+ * Says which events to pass on: all but progress that follows the last one of its task too soon. The first and the
+ * finishing one always pass.
+ */
+export function throttle(clock: () => number): (event: RunEvent) => boolean {
+  const passedAt = new Map<string, number>();
+  return (event) => {
+    if (event.type !== 'progress') return true;
+    const key = `${event.step}/${event.task}`;
+    const last = passedAt.get(key);
+    const now = clock();
+    if (last !== undefined && now - last < PROGRESS_MS && event.done < event.total) return false;
+    passedAt.set(key, now);
+    return true;
   };
 }

@@ -4,6 +4,7 @@ import { Board, paceOf } from './board.js';
 import { colorsFor } from './colors.js';
 import { boardLines, LiveView } from './live.js';
 import { PlainView } from './plain.js';
+import { throttle } from './view.js';
 
 const colors = colorsFor({ isTTY: false });
 const progress = (done: number, note?: string): RunEvent => ({
@@ -30,6 +31,11 @@ test('the running step shows bar, rate, time left and note; later steps wait', (
   expect(lines[1]).toContain('0.50/s · 0:30 left · reward 0.41');
   expect(lines[2]).toBe('○ compose');
   for (const line of boardLines(board, 20, 40, colors)) expect([...line].length).toBeLessThan(40);
+  // Where there is little room, the name gives way first.
+  expect(boardLines(board, 20, 90, colors)[1]).toContain(
+    `verify_precondition ${'━'.repeat(3)}${'─'.repeat(9)} 5/20`,
+  );
+  expect(boardLines(board, 20, 48, colors)[1]).toContain('verify_precondi… ');
 });
 
 test('work that was done before this process is not counted as speed', () => {
@@ -100,4 +106,17 @@ test('the plain view says begin, end and messages, and progress rarely', () => {
   expect(lines.filter((line) => line.includes('verify_precondition'))).toHaveLength(2);
   expect(lines[0]).toBe('▶ train: adapters');
   expect(lines.at(-1)).toContain('4 adapters');
+});
+
+test('progress for machines is thinned out, all else passes', () => {
+  let now = 0;
+  const isDue = throttle(() => now);
+  expect(isDue(progress(0))).toBe(true);
+  now = 100;
+  expect(isDue(progress(1))).toBe(false);
+  expect(isDue({ type: 'step:end', step: 'train', summary: '' })).toBe(true);
+  now = 250;
+  expect(isDue(progress(2))).toBe(true);
+  now = 260;
+  expect(isDue(progress(20))).toBe(true);
 });
