@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { garage, garageTrajectories } from '../../../../test/support/garage-target.js';
 import { instantiateEnvironment } from '../../../environment/load-generated.js';
 import { playTurns } from '../../../environment/runner.js';
+import { Random } from '../../../run/random.js';
 import type { Trajectory } from '../../../trajectory/trajectory.js';
 import type { AuthorContext } from '../../contract.js';
 import { authorEnvironment, repairEnvironment } from './author.js';
@@ -203,6 +204,52 @@ test('repair walks the ladder one step, and stands still at its end or without a
   const easier = repairEnvironment(author('multi_step_task_completion'), finding('too hard')).settings;
   expect(easier).toMatchObject({ requestsLeast: 2, requestsMost: 2 });
 });
+
+test.each([true, false])(
+  'no call and no sentence breaks an episode (arguments checked: %s)',
+  async (checked) => {
+    for (const name of [
+      'multi_step_task_completion',
+      'structured_data_reasoning+precondition_verification',
+    ]) {
+      const authored = author(name);
+      const source = authored.source.replace('"checksArguments": false', `"checksArguments": ${checked}`);
+      expect(source.includes(`"checksArguments": ${checked}`)).toBe(true);
+      const environment = instantiateEnvironment(source, authored.settings);
+      for (const seed of SEEDS) {
+        const random = new Random(seed, 'fuzz');
+        const scenario = environment.scenario(seed);
+        const oracle = environment.oracle(scenario);
+        const values = [
+          ...oracle.flatMap((turn) =>
+            (turn.tool_calls ?? []).flatMap((c) => Object.values(c.function.arguments)),
+          ),
+          '',
+          7,
+          null,
+          { nested: [] },
+        ];
+        const parameters = environment.tools.map((tool) =>
+          Object.keys(tool.function.parameters.properties as object),
+        );
+        const played = await playTurns(environment, scenario, () => {
+          if (random.chance(0.1))
+            return { role: 'assistant', content: random.pick(['Which bay?', 'Really?', 'no', '?']) };
+          const i = random.int(parameters.length);
+          const tool = random.chance(0.1) ? 'no_such_tool' : environment.tools[i]!.function.name;
+          const kept = parameters[i]!.filter(() => random.chance(0.95));
+          const args = Object.fromEntries(kept.map((key) => [key, random.pick(values)]));
+          return {
+            role: 'assistant',
+            content: null,
+            tool_calls: [{ id: 'c', type: 'function', function: { name: tool, arguments: args } }],
+          };
+        });
+        expect(played.score.reward).toBeLessThan(1);
+      }
+    }
+  },
+);
 
 test('implements the tools that its requests need, and no line is too long to read', () => {
   const tools = (name: string) => load(name).tools.map((tool) => tool.function.name);
