@@ -92,8 +92,8 @@ describe('only its own capability is in question', () => {
     }
     expect([...seen.keys()].sort()).toEqual(['drop_job', 'fit_part', 'move_job']);
     for (const answers of seen.values()) expect(answers.size).toBe(2);
-    // 60 draws at 0.7: standard deviation 0.059; four of them.
-    expect(Math.abs(forbidden / SEEDS.length - 0.7)).toBeLessThan(0.24);
+    // 60 draws at 0.6: standard deviation 0.063; four of them.
+    expect(Math.abs(forbidden / SEEDS.length - 0.6)).toBeLessThan(0.25);
   });
 
   test('completing: two or three requests, at most one that has to be asked about', () => {

@@ -106,7 +106,7 @@ test('learns that the unstated difference is the least price', () => {
     {
       text: 'swap order {order.key} for the cheapest {v.colour}',
       stated: ['v.colour'],
-      extreme: { attribute: 'v.price', sign: 1 },
+      extreme: { attribute: 'v.price', sign: 1, agreeing: [2, 2] },
       tasks: 2,
     },
   ]);

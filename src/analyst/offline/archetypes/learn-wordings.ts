@@ -1,3 +1,4 @@
+import type { Wording } from './service/world.js';
 import { mostFrequent, numberIn, unitsOf, type Word } from './words.js';
 
 /** What joins one request to the next: punctuation, connecting words, or both. */
@@ -103,7 +104,7 @@ export function dissect(message: RequestText, prefix = ''): Dissection | null {
 export interface LearnedWording {
   readonly text: string;
   readonly stated: readonly string[];
-  readonly extreme?: { readonly attribute: string; readonly sign: 1 | -1 };
+  readonly extreme?: NonNullable<Wording['extreme']>;
   /** Number of tasks that it was seen in. */
   readonly tasks: number;
 }
@@ -197,7 +198,10 @@ function learnExtreme(
           })
         );
       });
-      if (best) return { attribute, sign };
+      if (best) {
+        const counts = open.map(({ agreeing }) => agreeing.length);
+        return { attribute, sign, agreeing: [Math.min(...counts), Math.max(...counts)] };
+      }
     }
   }
   return undefined;

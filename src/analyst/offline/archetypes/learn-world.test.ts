@@ -69,7 +69,7 @@ test('learns how requests, answers and reports are worded', () => {
     {
       text: 'please swap the {parts.kind} on job {job.key} for the cheapest from {offers.maker}',
       stated: ['offers.maker'],
-      extreme: { attribute: 'offers.euros', sign: 1 },
+      extreme: { attribute: 'offers.euros', sign: 1, agreeing: [2, 2] },
     },
   ]);
   expect(world.dialogue).toEqual([{ question: 'Which bay?', answer: 'Bay {move_job.bay} please.' }]);

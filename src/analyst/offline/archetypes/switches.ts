@@ -96,7 +96,7 @@ export function ladderOf(world: World, switches: readonly Switch[]): { steps: Di
     requestsMost: 1,
     options: has('choose') ? most(world.catalog?.list) : 1,
     decoys: has('exact') ? most(world.reference?.list) : 1,
-    forbiddenShare: has('verify') ? (pair ? 0.5 : 0.7) : 0,
+    forbiddenShare: has('verify') ? (pair ? 0.5 : 0.6) : 0,
     writes: names(has('complete') && !has('verify') ? all : fitting),
     firstWrites: has('complete') && pair ? names(fitting) : '',
     partial: has('complete') ? 0.5 : 0,
@@ -123,7 +123,7 @@ export function ladderOf(world: World, switches: readonly Switch[]): { steps: Di
     }
     case 'verify':
       return {
-        steps: [0.75, 0.7, 0.6, 0.5].map((forbiddenShare) => ({ ...start, forbiddenShare })),
+        steps: [0.7, 0.6, 0.5].map((forbiddenShare) => ({ ...start, forbiddenShare })),
         start: 1,
       };
     case 'complete': {

@@ -93,17 +93,18 @@ export class Generator {
       sorted.sort((a, b) => extreme.sign * (numberIn(a) - numberIn(b)));
     }
     // With an extreme the right one is seldom the best of the whole list: a better one may not agree.
-    const rank = extreme && count > 2 && stated.length > 0 ? this.dice.below(count - 1) : 0;
+    const agreeing =
+      extreme && stated.length > 0 ? Math.min(count, this.dice.between(extreme.agreeing)) : count;
+    const rank = extreme ? this.dice.below(count - agreeing + 1) : 0;
     const right = this.element(catalog, catalog.list, extreme ? { [extreme.attribute]: sorted[rank]! } : {});
     const others = sorted.filter((_, i) => i !== rank);
+    // Only options behind the right one in the order of the extreme can agree in everything.
+    const behind = this.dice.shuffle(others.slice(rank)).slice(0, agreeing - 1);
     const all = [right];
     for (let k = 1; k < count; k++) {
       const given: { [attribute: string]: string } = {};
       if (extreme) given[extreme.attribute] = others[k - 1]!;
-      // An option that agrees in everything is only possible behind the right one in the order of the extreme.
-      const behind = extreme !== undefined && k - 1 >= rank;
-      const agrees =
-        behind && (k - 1 === others.length - 1 || stated.length === 0 || this.dice.below(2) === 0);
+      const agrees = extreme !== undefined && behind.includes(others[k - 1]!);
       const differs = agrees ? -1 : (k - 1) % (stated.length + 1);
       stated.forEach((attribute, i) => {
         const same = agrees || (differs < stated.length && i !== differs);

@@ -34,8 +34,15 @@ export interface Wording {
   readonly text: string;
   /** Attributes of the option that the person states. */
   readonly stated: readonly string[];
-  /** Among the options that agree with the stated attributes: the least or greatest of this attribute. */
-  readonly extreme?: { readonly attribute: string; readonly sign: 1 | -1 };
+  /**
+   * Among the options that agree with the stated attributes: the least (1) or greatest (−1) of this attribute, and
+   * the least and most options that agree.
+   */
+  readonly extreme?: {
+    readonly attribute: string;
+    readonly sign: 1 | -1;
+    readonly agreeing: readonly [number, number];
+  };
 }
 
 export interface Write {
