@@ -50,7 +50,7 @@ export interface GrpoSettings {
 export const GRPO_DEFAULTS: GrpoSettings = {
   rank: 8,
   alpha: 16,
-  iterations: 16,
+  iterations: 32,
   groups: 16,
   groupSize: 8,
   learningRate: 4e-3,

@@ -202,7 +202,9 @@ test('repair walks the ladder one step, and stands still at its end or without a
   );
   expect(repairEnvironment(environment, finding('oracle'))).toBe(environment);
   const easier = repairEnvironment(author('multi_step_task_completion'), finding('too hard')).settings;
-  expect(easier).toMatchObject({ requestsLeast: 2, requestsMost: 2 });
+  // Easier requests, never fewer of them than the target's people make.
+  expect(easier).toMatchObject({ requestsLeast: 2, requestsMost: 3 });
+  expect(String(easier.writes).split(',')).not.toContain('exchange_item');
 });
 
 test.each([true, false])(

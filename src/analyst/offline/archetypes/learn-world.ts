@@ -142,6 +142,7 @@ export function learnWorld(context: AuthorContext): World {
     unknown: unknownOf(tasks),
     dialogue: dialogueOf(tasks, texts),
     opening,
+    mostRequests: Math.max(...texts.map(({ requests }) => requests.length)),
     joints,
     reply: replyOf(tasks),
     hint: '',

@@ -102,7 +102,7 @@ export function ladderOf(world: World, switches: readonly Switch[]): { steps: Di
     partial: has('complete') ? 0.5 : 0,
   };
   const start: Difficulty = has('complete')
-    ? { ...plain, requestsLeast: 2, requestsMost: pair ? 2 : 3 }
+    ? { ...plain, requestsLeast: 2, requestsMost: Math.max(2, world.mostRequests) }
     : plain;
   if (pair) return { steps: [start], start: 0 };
 
@@ -129,12 +129,9 @@ export function ladderOf(world: World, switches: readonly Switch[]): { steps: Di
     case 'complete': {
       const simple = all.filter((write) => !chooses(world, write));
       const easier = simple.length > 0 ? names(simple) : start.writes;
-      const steps = [
-        { ...start, requestsLeast: 3 },
-        start,
-        { ...start, requestsMost: 2 },
-        { ...start, requestsMost: 2, writes: easier },
-      ];
+      // Never fewer requests than the target's people make: what is not practised here is forgotten there.
+      const hardest = { ...start, requestsLeast: start.requestsMost };
+      const steps = [hardest, start, { ...start, writes: easier }];
       return { steps, start: 1 };
     }
   }

@@ -93,6 +93,8 @@ export interface World {
   /** What the agent may ask, and what the person answers. */
   readonly dialogue: readonly { readonly question: string; readonly answer: string }[];
   readonly opening: string;
+  /** Most requests that one person was seen to make. */
+  readonly mostRequests: number;
   /** Between requests, before the last one, and at the end. */
   readonly joints: readonly [string, string, string];
   readonly reply: { readonly before: string; readonly between: string; readonly after: string };
