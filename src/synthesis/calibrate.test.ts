@@ -60,3 +60,14 @@ test('a good average of scenarios that are each certain is no use', () => {
   expect(judged.verdict).toBe('usable');
   expect(judged.outside.join()).toMatch(/constant groups 1\.00/);
 });
+
+test('where the reward has levels, few whole successes are no reason for an easier environment', () => {
+  // Success 1/8 in each group, half of the reward for half of the rest: mean 0.125 + 0.5 · 3/8.
+  const levels = Array.from({ length: 10 }, () => [1, 0.5, 0.5, 0.5, 0, 0, 0, 0]);
+  const judged = judgeCalibration(calibrationFigures(levels, 1));
+  expect(judged).toMatchObject({ verdict: 'usable', direction: 0 });
+  expect(judged.outside).toEqual(['success rate 0.13 (0.2–0.6)']);
+  // The same success without levels asks for an easier one.
+  const bare = levels.map((group) => group.map(Math.floor));
+  expect(judgeCalibration(calibrationFigures(bare, 1))).toMatchObject({ verdict: 'usable', direction: 1 });
+});

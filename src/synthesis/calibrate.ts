@@ -93,9 +93,11 @@ export function judgeCalibration(figures: CalibrationFigures): Judgement {
   if (meanReward < 0.1 || successRate < 0.1 || allZero > 0.5)
     return { verdict: 'too hard', direction: 1, outside };
   if (outside.length === 0) return { verdict: 'in range', direction: 0, outside };
-  const rates = [meanReward, successRate];
   // With the rates in range, what is off is how success spreads over the scenarios: another difficulty moves the
-  // rates away and leaves the spread, so that no rollout is spent on trying.
-  if (rates.every((rate) => rate >= 0.2 && rate <= 0.6)) return { verdict: 'usable', direction: 0, outside };
-  return { verdict: 'usable', direction: Math.max(...rates) > 0.6 ? -1 : 1, outside };
+  // rates away and leaves the spread, so that no rollout is spent on trying. Where the reward has levels, groups
+  // differ although few attempts succeed wholly: an easier environment would teach less of the whole.
+  const mean = meanReward >= 0.2 && meanReward <= 0.6;
+  if (mean && successRate <= 0.6 && (successRate >= 0.2 || constant <= 0.5))
+    return { verdict: 'usable', direction: 0, outside };
+  return { verdict: 'usable', direction: Math.max(meanReward, successRate) > 0.6 ? -1 : 1, outside };
 }

@@ -202,6 +202,7 @@ function card(capability: Capability, world: World, settings: AuthoredEnvironmen
     '',
     '- `requestsLeast`, `requestsMost`: requests of one person',
     '- `options`: records to choose from (1: no choice)',
+    '- `extremeShare`: share of choices worded by an extreme, such as the cheapest, where there are other wordings too',
     '- `decoys`: most values of one kind on file, of which never the first is right (1: no choice)',
     '- `forbiddenShare`: share of requests that the policy forbids',
     '- `writes`, `firstWrites`: what people ask for (the first request is one of the latter, where given)',

@@ -140,7 +140,7 @@ export class Generator {
   case(write: Write, account: Row): Case {
     const { world, settings, dice } = this;
     const forbidden = write.forbidden.length > 0 && dice.float() < settings.forbiddenShare;
-    const wording = dice.pick(write.wordings);
+    const wording = this.wording(write);
     const given: { [attribute: string]: string } = {};
     const statuses = forbidden ? write.forbidden : write.allowed;
     if (world.entity.status && statuses.length > 0) given[world.entity.status] = dice.pick(statuses);
@@ -171,6 +171,12 @@ export class Generator {
       values,
       wording: String(fill(wording.text, values)),
     };
+  }
+
+  wording({ wordings }: Write): Wording {
+    const byExtreme = this.dice.float() < this.settings.extremeShare;
+    const fitting = wordings.filter(({ extreme }) => (extreme !== undefined) === byExtreme);
+    return this.dice.pick(fitting.length > 0 ? fitting : wordings);
   }
 
   chooses(write: Write): boolean {

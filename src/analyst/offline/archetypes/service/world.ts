@@ -111,6 +111,8 @@ export interface Settings {
   readonly requestsMost: number;
   /** Records to choose from; 1: no choice. */
   readonly options: number;
+  /** Share of choices that are worded by an extreme (the cheapest), where both wordings occur. */
+  readonly extremeShare: number;
   /** Share of requests that the policy forbids. */
   readonly forbiddenShare: number;
   /** Elements of the account's list that one argument is taken from; 1: no choice. The first is never right. */
