@@ -12,7 +12,7 @@ export const FAST_CAPS: {
 } = {
   rollout: { trials: 12 },
   synthesize: { checkSeeds: 40, calibrationSeeds: 8, calibrationGroup: 8, rounds: 2 },
-  train: { iterations: 3, heldOut: 16, evaluateEvery: 3 },
+  train: { iterations: 3, groups: 8, heldOut: 16, evaluateEvery: 3 },
   compose: { rollouts: 32, pairRollouts: 8, epochs: 2 },
   evaluate: { tasks: 64 },
 };
