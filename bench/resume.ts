@@ -18,7 +18,7 @@ const kills = Number(process.argv[2] ?? 20);
 const project = resolve(process.argv[3] ?? join(import.meta.dirname, '../examples/desk'));
 const root = mkdtempSync(join(tmpdir(), 'trace-resume-'));
 
-/** Whether the process is to be killed: so many milliseconds after the step is first spoken of. */
+/** When to kill: so many milliseconds after the step is first spoken of, at the latest when a later one is. */
 interface Kill {
   readonly step: StepName;
   readonly after: number;
@@ -36,7 +36,9 @@ async function work(
   createInterface({ input: child.stdout }).on('line', (line) => {
     const event = JSON.parse(line) as RunEvent;
     onEvent?.(event);
-    if (kill && event.step === kill.step) timer ??= setTimeout(() => child.kill('SIGKILL'), kill.after);
+    if (!kill || !event.step) return;
+    if (STEP_NAMES.indexOf(event.step) > STEP_NAMES.indexOf(kill.step)) child.kill('SIGKILL');
+    else if (event.step === kill.step) timer ??= setTimeout(() => child.kill('SIGKILL'), kill.after);
   });
   const [code] = (await once(child, 'exit')) as [number | null];
   clearTimeout(timer);
