@@ -33,7 +33,32 @@ export interface RolloutRecord {
   readonly termination: string | null;
 }
 
-const SCHEMA_VERSION = 1;
+/** A paid answer of a language model, under the hash of its request. */
+export interface StoredAnswer {
+  /** SHA-256 of everything that the request says (not of where it was sent, nor with which key). */
+  readonly request: string;
+  readonly purpose: string;
+  readonly model: string;
+  readonly text: string;
+  /** Why the model stopped: `stop`, `length`, `content-filter` … */
+  readonly finish: string;
+  /** Most tokens that the request allowed; an answer that was cut is asked for again when more are allowed. */
+  readonly maxOutputTokens: number;
+  readonly inputTokens: number;
+  /** Of the input tokens, those read from the provider's cache. */
+  readonly cachedTokens: number;
+  readonly outputTokens: number;
+}
+
+/** What the answers of a journal took, all together. */
+export interface AnswerTotals {
+  readonly answers: number;
+  readonly inputTokens: number;
+  readonly cachedTokens: number;
+  readonly outputTokens: number;
+}
+
+const SCHEMA_VERSION = 2;
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS steps (
     name TEXT PRIMARY KEY, state TEXT NOT NULL, input TEXT NOT NULL, settings TEXT NOT NULL, summary TEXT,
@@ -43,8 +68,26 @@ const SCHEMA = `
     step TEXT NOT NULL, id TEXT NOT NULL, task TEXT NOT NULL, trial INTEGER NOT NULL, outcome TEXT NOT NULL,
     reward REAL, termination TEXT, PRIMARY KEY (step, id)
   ) STRICT;
+  CREATE TABLE IF NOT EXISTS answers (
+    request TEXT PRIMARY KEY, purpose TEXT NOT NULL, model TEXT NOT NULL, text TEXT NOT NULL, finish TEXT NOT NULL,
+    max_output_tokens INTEGER NOT NULL, input_tokens INTEGER NOT NULL, cached_tokens INTEGER NOT NULL,
+    output_tokens INTEGER NOT NULL, at TEXT NOT NULL
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS notes (name TEXT PRIMARY KEY, text TEXT NOT NULL) STRICT;
   PRAGMA user_version = ${SCHEMA_VERSION};
 `;
+
+interface AnswerRow {
+  request: string;
+  purpose: string;
+  model: string;
+  text: string;
+  finish: string;
+  max_output_tokens: number;
+  input_tokens: number;
+  cached_tokens: number;
+  output_tokens: number;
+}
 
 interface StepRow {
   name: StepName;
@@ -82,7 +125,9 @@ export class Journal {
       database.close();
       database = new Database(':memory:');
     }
-    if (user_version === 0) database.exec(`BEGIN; ${SCHEMA} COMMIT;`);
+    // A journal of an older TRACE gets the tables that were added since; nothing in it changes.
+    const complete = user_version === SCHEMA_VERSION || (readOnly && user_version > 0);
+    if (!complete) database.exec(`BEGIN; ${SCHEMA} COMMIT;`);
     this.#database = database;
   }
 
@@ -147,6 +192,74 @@ export class Journal {
       .prepare('SELECT outcome, count(*) AS n FROM rollouts WHERE step = ? GROUP BY outcome ORDER BY outcome')
       .all(step) as { outcome: string; n: number }[];
     return Object.fromEntries(rows.map((row) => [row.outcome, row.n]));
+  }
+
+  /** The stored answer to a request, or null. */
+  answer(request: string): StoredAnswer | null {
+    const row = this.#database.prepare('SELECT * FROM answers WHERE request = ?').get(request) as
+      | AnswerRow
+      | undefined;
+    if (!row) return null;
+    return {
+      request: row.request,
+      purpose: row.purpose,
+      model: row.model,
+      text: row.text,
+      finish: row.finish,
+      maxOutputTokens: row.max_output_tokens,
+      inputTokens: row.input_tokens,
+      cachedTokens: row.cached_tokens,
+      outputTokens: row.output_tokens,
+    };
+  }
+
+  /** Keeps an answer; what an answer that it replaces took stays counted, for it was paid. */
+  keepAnswer(answer: StoredAnswer): void {
+    this.#database
+      .prepare(
+        `INSERT INTO answers (request, purpose, model, text, finish, max_output_tokens, input_tokens, cached_tokens,
+           output_tokens, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+         ON CONFLICT (request) DO UPDATE SET
+           text = excluded.text, finish = excluded.finish, max_output_tokens = excluded.max_output_tokens,
+           input_tokens = input_tokens + excluded.input_tokens,
+           cached_tokens = cached_tokens + excluded.cached_tokens,
+           output_tokens = output_tokens + excluded.output_tokens, at = excluded.at`,
+      )
+      .run(
+        answer.request,
+        answer.purpose,
+        answer.model,
+        answer.text,
+        answer.finish,
+        answer.maxOutputTokens,
+        answer.inputTokens,
+        answer.cachedTokens,
+        answer.outputTokens,
+        new Date().toISOString(),
+      );
+  }
+
+  /** What all stored answers took. */
+  answerTotals(): AnswerTotals {
+    return this.#database
+      .prepare(
+        `SELECT count(*) AS answers, coalesce(sum(input_tokens), 0) AS inputTokens,
+           coalesce(sum(cached_tokens), 0) AS cachedTokens, coalesce(sum(output_tokens), 0) AS outputTokens
+         FROM answers`,
+      )
+      .get() as AnswerTotals;
+  }
+
+  /** A text that a command left for its next process, or null. */
+  note(name: string): string | null {
+    const row = this.#database.prepare('SELECT text FROM notes WHERE name = ?').get(name) as
+      | { text: string }
+      | undefined;
+    return row?.text ?? null;
+  }
+
+  setNote(name: string, text: string): void {
+    this.#database.prepare('INSERT OR REPLACE INTO notes (name, text) VALUES (?, ?)').run(name, text);
   }
 
   close(): void {
