@@ -127,7 +127,10 @@ export interface MixtureConfig {
   readonly adapters: readonly AdapterHandle[];
 }
 
-/** What can be trained: an adapter's A and B, or a mixture's gates (its adapters stay frozen). */
+/** What of a mixture is trained; the rest of it stays frozen. */
+export type MixturePart = 'gates' | 'adapters';
+
+/** What can be trained: an adapter's A and B, or one part of a mixture (the other one stays frozen). */
 export type Trainable = AdapterHandle | MixtureHandle;
 
 export interface Engine {
@@ -164,12 +167,19 @@ export interface Engine {
     createMixture(config: MixtureConfig): Promise<MixtureHandle>;
     /** Writes gate_config.json and gate.safetensors. */
     saveMixture(mixture: MixtureHandle, folder: string): Promise<void>;
-    loadMixture(folder: string, adapters: readonly AdapterHandle[]): Promise<MixtureHandle>;
+    /** @param trained absent: the gates. */
+    loadMixture(
+      folder: string,
+      adapters: readonly AdapterHandle[],
+      trained?: MixturePart,
+    ): Promise<MixtureHandle>;
+    /** The adapters of a mixture as they are now, as copies in the order of its slots. */
+    adaptersOf(mixture: MixtureHandle): Promise<AdapterHandle[]>;
     /** Number of gate parameters: layers × (hidden × (k + 1) + (k + 1)). */
     parameterCount(mixture: MixtureHandle): number;
   };
 
-  /** SHA-256 over the parameters (for a mixture: its gates), to prove what stayed frozen. */
+  /** SHA-256 over the parameters (for a mixture: the part that is trained), to prove what stayed frozen. */
   hash(policy: PolicyRef): Promise<string>;
   /** Frees an adapter or a mixture. */
   release(handle: AdapterHandle | MixtureHandle): Promise<void>;

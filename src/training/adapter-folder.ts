@@ -2,8 +2,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Engine } from '../engine/contract.js';
 import { writeJsonWhole } from '../run/files.js';
+import { deriveSeed } from '../run/random.js';
 import { CheckpointFolder } from './checkpoint.js';
-import { type GrpoOptions, trainGrpo } from './grpo.js';
+import { type GrpoOptions, type GrpoResult, trainGrpo } from './grpo.js';
 import type { GrpoSettings } from './settings.js';
 import type { TaskSource } from './tasks.js';
 
@@ -48,14 +49,33 @@ export async function trainIntoFolder(
     checkpoints.clear();
     return { summary: finished, resumed: true };
   }
-  const result = await trainGrpo(engine, sources, options);
+  const adapter = await engine.createAdapter({
+    name,
+    rank: settings.rank,
+    alpha: settings.alpha,
+    seed: deriveSeed(options.seed, 'adapter'),
+  });
+  let result: GrpoResult;
   try {
-    await engine.saveAdapter(result.adapter, folder);
+    result = await trainGrpo(engine, adapter, sources, options);
+    await engine.saveAdapter(adapter, folder);
   } finally {
-    await engine.release(result.adapter);
+    await engine.release(adapter);
   }
+  const summary = trainingSummary(result, sources, options);
+  writeJsonWhole(join(folder, 'summary.json'), summary);
+  checkpoints.clear();
+  return { summary, resumed: false };
+}
+
+/** What `summary.json` says of a training. */
+export function trainingSummary(
+  result: GrpoResult,
+  sources: readonly TaskSource[],
+  { key, name, settings }: GrpoOptions,
+): TrainingSummary {
   const { lines } = result;
-  const summary: TrainingSummary = {
+  return {
     key,
     name,
     environments: sources.map(({ environment }) => environment.name),
@@ -75,9 +95,6 @@ export async function trainIntoFolder(
     warnings: result.warnings,
     settings,
   };
-  writeJsonWhole(join(folder, 'summary.json'), summary);
-  checkpoints.clear();
-  return { summary, resumed: false };
 }
 
 /** The summary of a finished training, or null. */

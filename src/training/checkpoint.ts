@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { AdapterHandle, Engine } from '../engine/contract.js';
+import type { Engine, Trainable } from '../engine/contract.js';
 import { writeJsonWhole } from '../run/files.js';
 import { readTrainingLog, type TrainingLine, writeTrainingLog } from './training-log.js';
 
@@ -45,18 +45,18 @@ export class CheckpointFolder {
     return join(this.#folder, 'training.jsonl');
   }
 
-  /** The state to go on from, its parameters loaded into the adapter; null to begin. */
-  async restore(engine: Engine, adapter: AdapterHandle): Promise<TrainingState | null> {
+  /** The state to go on from, its parameters loaded into the policy; null to begin. */
+  async restore(engine: Engine, policy: Trainable): Promise<TrainingState | null> {
     const stored = this.#read();
     if (!stored) return null;
-    await engine.loadState(adapter, this.#parameters(stored.iteration));
+    await engine.loadState(policy, this.#parameters(stored.iteration));
     return { ...stored, lines: readTrainingLog(this.logFile, stored.iteration) };
   }
 
   /** Saves the state after its last iteration; of older parameters only the best stay. */
-  async save(engine: Engine, adapter: AdapterHandle, state: TrainingState): Promise<void> {
+  async save(engine: Engine, policy: Trainable, state: TrainingState): Promise<void> {
     const iteration = state.lines.length;
-    await engine.saveState(adapter, this.#parameters(iteration));
+    await engine.saveState(policy, this.#parameters(iteration));
     writeTrainingLog(this.logFile, state.lines);
     const { best, stopped } = state;
     writeJsonWhole(this.#stateFile, { key: this.#key, iteration, best, stopped } satisfies StoredState);
@@ -68,8 +68,8 @@ export class CheckpointFolder {
   }
 
   /** Loads the parameters of a saved iteration. */
-  async load(engine: Engine, adapter: AdapterHandle, iteration: number): Promise<void> {
-    await engine.loadState(adapter, this.#parameters(iteration));
+  async load(engine: Engine, policy: Trainable, iteration: number): Promise<void> {
+    await engine.loadState(policy, this.#parameters(iteration));
   }
 
   /** Removes the checkpoints; the log stays. */

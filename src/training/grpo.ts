@@ -1,5 +1,5 @@
 import type { Rollout } from '../agent/contract.js';
-import type { AdapterHandle, Datum, Engine } from '../engine/contract.js';
+import type { Datum, Engine, Trainable } from '../engine/contract.js';
 import { TraceError } from '../run/errors.js';
 import { deriveSeed } from '../run/random.js';
 import { groupAdvantages } from './advantages.js';
@@ -13,7 +13,7 @@ import type { HeldOutResult, TrainingLine } from './training-log.js';
 
 export interface GrpoOptions {
   readonly settings: GrpoSettings;
-  /** Name of the adapter. */
+  /** What is trained, for messages. */
   readonly name: string;
   readonly seed: number;
   /** Gets `training.jsonl`, and `checkpoints/` while it runs. */
@@ -26,8 +26,6 @@ export interface GrpoOptions {
 }
 
 export interface GrpoResult {
-  /** Holds the best checkpoint; the caller saves and releases it. */
-  readonly adapter: AdapterHandle;
   readonly lines: readonly TrainingLine[];
   /** Iteration (from 1) of the best checkpoint, and what its evaluation found; null without evaluations. */
   readonly best: { readonly iteration: number; readonly success: number; readonly reward: number } | null;
@@ -40,61 +38,52 @@ export interface GrpoResult {
 }
 
 /**
- * Group relative policy optimisation of one LoRA adapter, on any engine and any environments.
+ * Group relative policy optimisation of an adapter, or of a mixture's adapters together, on any engine and any
+ * environments.
  *
  * Each iteration samples `groupSize` attempts at each of `groups` tasks, turns rewards into advantages inside each
  * group (constant groups are left out and counted, broken attempts leave their group) and makes one optimizer step
- * on the clipped loss over the exact sampled tokens. Every `evaluateEvery` iterations the adapter is tried on
- * held-out tasks; the best of these checkpoints is the result. Killed at any moment, it goes on from the last
- * finished iteration and ends with the same bytes.
+ * on the clipped loss over the exact sampled tokens. Every `evaluateEvery` iterations the policy is tried on
+ * held-out tasks; the best of these checkpoints is what it holds in the end. Killed at any moment, it goes on from
+ * the last finished iteration and ends with the same bytes.
+ * @param policy freshly made; the caller saves and releases it.
  * @throws what engine, file system and `signal` throw; a TraceError when every attempt of an iteration is broken.
  */
-export async function trainGrpo(
+export function trainGrpo(
   engine: Engine,
+  policy: Trainable,
   sources: readonly TaskSource[],
   options: GrpoOptions,
 ): Promise<GrpoResult> {
-  const { settings, name, seed } = options;
-  const adapter = await engine.createAdapter({
-    name,
-    rank: settings.rank,
-    alpha: settings.alpha,
-    seed: deriveSeed(seed, 'adapter'),
-  });
-  try {
-    return await new GrpoLoop(engine, sources, options, adapter).run();
-  } catch (error) {
-    await engine.release(adapter);
-    throw error;
-  }
+  return new GrpoLoop(engine, sources, options, policy).run();
 }
 
 class GrpoLoop {
   readonly #engine: Engine;
   readonly #sources: readonly TaskSource[];
   readonly #options: GrpoOptions;
-  readonly #adapter: AdapterHandle;
+  readonly #policy: Trainable;
   readonly #checkpoints: CheckpointFolder;
   #state: TrainingState = { lines: [], best: null, stopped: false };
 
-  constructor(engine: Engine, sources: readonly TaskSource[], options: GrpoOptions, adapter: AdapterHandle) {
+  constructor(engine: Engine, sources: readonly TaskSource[], options: GrpoOptions, policy: Trainable) {
     this.#engine = engine;
     this.#sources = sources;
     this.#options = options;
-    this.#adapter = adapter;
+    this.#policy = policy;
     this.#checkpoints = new CheckpointFolder(options.folder, options.key);
   }
 
   async run(): Promise<GrpoResult> {
     const { settings, onIteration, onWarning } = this.#options;
-    const restored = await this.#checkpoints.restore(this.#engine, this.#adapter);
+    const restored = await this.#checkpoints.restore(this.#engine, this.#policy);
     if (restored) this.#state = restored;
     for (const line of this.#state.lines) onIteration?.(line);
     while (this.#state.lines.length < settings.iterations && !this.#state.stopped) {
       const line = await this.#iterate(this.#state.lines.length);
       const lines = [...this.#state.lines, line];
       this.#state = { lines, best: this.#best(line), stopped: this.#solved(lines) };
-      await this.#checkpoints.save(this.#engine, this.#adapter, this.#state);
+      await this.#checkpoints.save(this.#engine, this.#policy, this.#state);
       onIteration?.(line);
       if (silentNow(lines)) {
         onWarning?.(`${SILENT_ITERATIONS} iterations in a row had no informative group: nothing is learned`);
@@ -102,12 +91,11 @@ class GrpoLoop {
     }
     const { lines, best, stopped } = this.#state;
     if (best && best.iteration !== lines.length) {
-      await this.#checkpoints.load(this.#engine, this.#adapter, best.iteration);
+      await this.#checkpoints.load(this.#engine, this.#policy, best.iteration);
     }
     const warnings = trainingTroubles(lines, settings.groups * settings.groupSize);
     for (const warning of warnings) onWarning?.(warning);
     return {
-      adapter: this.#adapter,
       lines,
       best,
       stoppedEarly: stopped && lines.length < settings.iterations,
@@ -181,12 +169,12 @@ class GrpoLoop {
 
   async #step(data: readonly Datum[], learningRate: number) {
     const { clipLow, clipHigh, gradientClip } = this.#options.settings;
-    const { logprobs } = await this.#engine.forwardBackward(this.#adapter, data, {
+    const { logprobs } = await this.#engine.forwardBackward(this.#policy, data, {
       name: 'ppo',
       clipLow,
       clipHigh,
     });
-    const { gradientNorm } = await this.#engine.optimStep(this.#adapter, { learningRate, gradientClip });
+    const { gradientNorm } = await this.#engine.optimStep(this.#policy, { learningRate, gradientClip });
     return { gradientNorm, clipFraction: clipFraction(data, logprobs, clipLow, clipHigh) };
   }
 
@@ -201,7 +189,7 @@ class GrpoLoop {
 
   #sample(attempts: readonly Attempt[], seed: number): Promise<Rollout[]> {
     const { settings, signal } = this.#options;
-    return sampleAttempts(this.#engine, this.#adapter, this.#sources, attempts, settings, seed, signal);
+    return sampleAttempts(this.#engine, this.#policy, this.#sources, attempts, settings, seed, signal);
   }
 
   /** The later of two equal checkpoints is the better one: it has seen more. */

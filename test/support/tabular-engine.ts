@@ -323,6 +323,12 @@ export function tabularEngine(base: readonly (readonly number[])[]): TabularEngi
           ),
         };
       },
+      async adaptersOf(mixture) {
+        return get(mixture).slots!.map((id) => ({
+          kind: 'adapter',
+          id: add(Float64Array.from(get({ id }).values)),
+        }));
+      },
       parameterCount: (mixture) => get(mixture).values.length,
     },
     async hash(policy) {

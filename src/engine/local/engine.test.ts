@@ -137,6 +137,50 @@ test('a new adapter and a new mixture are the base; training moves only what is 
   expect(engine.gates.parameterCount(mixture)).toBe(2 * (32 * 3 + 3));
 });
 
+test('the adapters of a mixture can be trained under gates that stay', async () => {
+  const a = await trained('a', 3);
+  const b = await trained('b', 4);
+  const made = await engine.gates.createMixture({ name: 'mixture', adapters: [a, b] });
+  for (let step = 0; step < 8; step++) {
+    await engine.forwardBackward(made, data(3), { name: 'cross_entropy' });
+    await engine.optimStep(made, { learningRate: 0.1 });
+  }
+  const fitted = join(folder, 'fitted');
+  await engine.gates.saveMixture(made, fitted);
+  const mixture = await engine.gates.loadMixture(fitted, [a, b], 'adapters');
+  const sequences = [tinyPrompt(9, 20)];
+  const [before] = await engine.logprobs(made, sequences);
+  const [same] = await engine.logprobs(mixture, sequences);
+  before!.forEach((value, t) => {
+    expect(same![t]).toBeCloseTo(value, 5);
+  });
+  const untouched = await engine.gates.adaptersOf(mixture);
+  expect(await engine.hash(untouched[0]!)).toBe(await engine.hash(a));
+  expect(await engine.hash(untouched[1]!)).toBe(await engine.hash(b));
+
+  const losses: number[] = [];
+  for (let step = 0; step < 6; step++) {
+    losses.push((await engine.forwardBackward(mixture, data(11), { name: 'cross_entropy' })).loss);
+    await engine.optimStep(mixture, { learningRate: 0.01, gradientClip: 1 });
+  }
+  expect(losses.at(-1)).toBeLessThan(losses[0]! * 0.98);
+  await expectConsistent(mixture);
+  const adapters = await engine.gates.adaptersOf(mixture);
+  expect(await engine.hash(adapters[0]!)).not.toBe(await engine.hash(a));
+  // Put together again from their own folders, they are the mixture that was trained.
+  await engine.gates.saveMixture(mixture, join(folder, 'further'));
+  expect(readFileSync(join(folder, 'further', 'gate.safetensors'))).toEqual(
+    readFileSync(join(fitted, 'gate.safetensors')),
+  );
+  const again = await engine.gates.loadMixture(join(folder, 'further'), adapters);
+  const [moved] = await engine.logprobs(mixture, sequences);
+  const [reloaded] = await engine.logprobs(again, sequences);
+  expect([...moved!]).not.toEqual([...same!]);
+  moved!.forEach((value, t) => {
+    expect(reloaded![t]).toBeCloseTo(value, 5);
+  });
+});
+
 test('merges: the sum of one adapter is itself, weights that cancel are the base', async () => {
   const a = await trained('a', 4);
   const sequences = [tinyPrompt(8, 15)];

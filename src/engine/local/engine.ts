@@ -10,6 +10,7 @@ import type {
   Loss,
   MixtureConfig,
   MixtureHandle,
+  MixturePart,
   PolicyRef,
   SampleRequest,
   SampleResult,
@@ -21,7 +22,13 @@ import { type ModelFolder, readModelFolder } from './folder/model-folder.js';
 import { readGates, writeGates } from './mixture-folder.js';
 import { countParameters, type ModelConfig } from './model/config.js';
 import { gateShapes, initializeGates } from './model/gates.js';
-import { type Adapter, combineAdapters, concatenateAdapters, initializeAdapter } from './model/lora.js';
+import {
+  type Adapter,
+  combineAdapters,
+  concatenateAdapters,
+  initializeAdapter,
+  splitAdapters,
+} from './model/lora.js';
 import { countElements, hashParameters, type Parameters, transposeLinears } from './model/parameters.js';
 import type { PolicyWeights } from './sample/policy.js';
 import { BASE_POLICY, Sampler } from './sample/sampler.js';
@@ -50,8 +57,14 @@ interface Held {
   stale: boolean;
   /** Of an adapter. */
   readonly lora?: { readonly rank: number; readonly alpha: number };
-  /** Of a mixture: its adapters as they were when it was made. */
-  readonly mixture?: { readonly names: readonly string[]; readonly adapters: readonly Adapter[] };
+  readonly mixture?: HeldMixture;
+}
+
+interface HeldMixture {
+  readonly names: readonly string[];
+  /** As they are now: those given when it was made, unless they are the part that is trained. */
+  readonly adapters: () => readonly Adapter[];
+  readonly gates: () => Parameters;
 }
 
 /**
@@ -172,21 +185,34 @@ export class LocalEngine implements Engine {
 
   readonly gates = {
     createMixture: async (config: MixtureConfig): Promise<MixtureHandle> =>
-      this.#holdMixture(config.name, config.adapters, initializeGates(this.#config, config.adapters.length)),
+      this.#holdMixture(
+        config.name,
+        config.adapters,
+        initializeGates(this.#config, config.adapters.length),
+        'gates',
+      ),
     saveMixture: async (mixture: MixtureHandle, folder: string): Promise<void> => {
-      const { model, mixture: made } = this.#find(mixture);
-      writeGates(folder, made!.names, model.parameters, this.#config);
+      const { names, gates } = this.#find(mixture).mixture!;
+      writeGates(folder, names, gates(), this.#config);
     },
-    loadMixture: async (folder: string, adapters: readonly AdapterHandle[]): Promise<MixtureHandle> => {
+    loadMixture: async (
+      folder: string,
+      adapters: readonly AdapterHandle[],
+      trained: MixturePart = 'gates',
+    ): Promise<MixtureHandle> => {
       const { names, gates } = readGates(folder, this.#config);
       if (names.length !== adapters.length)
         throw new Error(
           `${folder} routes to ${names.length} adapters (${names.join(', ')}), got ${adapters.length}`,
         );
-      return this.#holdMixture(basename(resolve(folder)), adapters, gates);
+      return this.#holdMixture(basename(resolve(folder)), adapters, gates, trained);
+    },
+    adaptersOf: async (mixture: MixtureHandle): Promise<AdapterHandle[]> => {
+      const { names, adapters } = this.#find(mixture).mixture!;
+      return Promise.all(adapters().map((adapter, i) => this.#holdAdapter(names[i]!, adapter)));
     },
     parameterCount: (mixture: MixtureHandle): number => {
-      const shapes = gateShapes(this.#config, this.#find(mixture).mixture!.adapters.length);
+      const shapes = gateShapes(this.#config, this.#find(mixture).mixture!.names.length);
       return [...shapes.values()].reduce((sum, shape) => sum + countElements(shape), 0);
     },
   };
@@ -227,6 +253,7 @@ export class LocalEngine implements Engine {
     name: string,
     handles: readonly AdapterHandle[],
     gates: Parameters,
+    trained: MixturePart,
   ): Promise<MixtureHandle> {
     if (handles.length === 0) throw new RangeError('a mixture needs at least one adapter');
     // Copies: the mixture keeps the adapters as they are now, whatever becomes of them.
@@ -235,16 +262,28 @@ export class LocalEngine implements Engine {
       return { ...adapter, parameters: copied(adapter.parameters) };
     });
     const names = handles.map((handle) => this.#find(handle).name);
-    const frozen = concatenateAdapters(this.#config, adapters);
-    const mode = { kind: 'gates', ranks: adapters.map((adapter) => adapter.rank) } as const;
-    const model = await this.#trainerNow().add(mode, gates, { frozen });
+    const concatenated = concatenateAdapters(this.#config, adapters);
+    const ranks = adapters.map((adapter) => adapter.rank);
+    const trainsGates = trained === 'gates';
+    const model = trainsGates
+      ? await this.#trainerNow().add({ kind: 'gates', ranks }, gates, { frozen: concatenated })
+      : await this.#trainerNow().add({ kind: 'experts', ranks }, concatenated, { frozen: gates });
+    const mixture: HeldMixture = {
+      names,
+      adapters: trainsGates ? () => adapters : () => splitAdapters(this.#config, model.parameters, adapters),
+      gates: trainsGates ? () => model.parameters : () => gates,
+    };
     const handle: MixtureHandle = { kind: 'mixture', id: this.#freeId(name) };
     this.#held.set(handle.id, {
       handle,
       name,
       model,
-      mixture: { names, adapters },
-      weights: () => ({ kind: 'mixture', adapters, gates: copied(model.parameters) }),
+      mixture,
+      weights: () => ({
+        kind: 'mixture',
+        adapters: mixture.adapters(),
+        gates: trainsGates ? copied(mixture.gates()) : gates,
+      }),
       stale: true,
     });
     return handle;

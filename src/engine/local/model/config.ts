@@ -1,6 +1,6 @@
 /**
- * Shape of a decoder of the Qwen3 family: RMSNorm, rotary positions, grouped-query attention with normalised
- * queries and keys, SwiGLU, head tied to the embedding or not.
+ * Shape of a decoder: RMSNorm, rotary positions, grouped-query attention, SwiGLU, head tied to the embedding or not.
+ * Families differ in two flags: Qwen3 normalises queries and keys, Qwen2 has biases on q, k and v, Llama neither.
  */
 export interface ModelConfig {
   readonly vocabularySize: number;
@@ -12,16 +12,32 @@ export interface ModelConfig {
   readonly headDim: number;
   readonly intermediateSize: number;
   readonly ropeTheta: number;
+  /** Absent: plain rotary positions. */
+  readonly ropeScaling?: RopeScaling;
   /** Epsilon inside the square root of RMSNorm. */
   readonly rmsEps: number;
   /** The head is the embedding's transpose; there is no `lm_head.weight`. */
   readonly tied: boolean;
   /** False for models without query and key norms (Llama's); Qwen3, the default, has them. */
   readonly queryKeyNorm?: boolean;
+  /** True for models whose q, k and v have a bias (Qwen2's); absent: none. */
+  readonly attentionBias?: boolean;
   /** Most tokens of prompt and completion together. */
   readonly context: number;
   readonly eosTokenIds: readonly number[];
 }
+
+/** Llama 3's stretching of rotary positions: slow frequencies are divided by `factor`, fast ones kept. */
+export interface RopeScaling {
+  readonly factor: number;
+  readonly lowFrequencyFactor: number;
+  readonly highFrequencyFactor: number;
+  /** Context before stretching. */
+  readonly originalContext: number;
+}
+
+/** The projections that have a bias where a model has biases. */
+export const BIASED: readonly Projection[] = ['self_attn.q_proj', 'self_attn.k_proj', 'self_attn.v_proj'];
 
 /** The linear layers that LoRA adapts, in the order of a forward pass, by their Hugging Face names. */
 export const PROJECTIONS = [
@@ -64,7 +80,10 @@ export function parameterShapes(config: ModelConfig): Map<string, readonly numbe
     const prefix = `model.layers.${layer}`;
     shapes.set(`${prefix}.input_layernorm.weight`, [config.hiddenSize]);
     for (const projection of PROJECTIONS) {
-      shapes.set(`${prefix}.${projection}.weight`, projectionShape(config, projection));
+      const shape = projectionShape(config, projection);
+      shapes.set(`${prefix}.${projection}.weight`, shape);
+      if (config.attentionBias && BIASED.includes(projection))
+        shapes.set(`${prefix}.${projection}.bias`, [shape[0]]);
     }
     if (config.queryKeyNorm !== false) {
       shapes.set(`${prefix}.self_attn.q_norm.weight`, [config.headDim]);

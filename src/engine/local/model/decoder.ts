@@ -1,6 +1,6 @@
-import { matmul, reshape, rmsNorm, swiglu } from '../graph/ops/index.js';
+import { add, matmul, reshape, rmsNorm, swiglu } from '../graph/ops/index.js';
 import type { Value } from '../graph/value.js';
-import type { ModelConfig, Projection } from './config.js';
+import { BIASED, type ModelConfig, type Projection } from './config.js';
 import { EMBEDDING, FINAL_NORM, HEAD, layerName, projectionName } from './parameters.js';
 
 /**
@@ -56,11 +56,11 @@ export function decoder(
       const prefix = layerName(layer);
       const input = norm(x, `${prefix}.input_layernorm.weight`);
       parts.enterLayer?.(layer, input);
-      const [q, k, v] = project(layer, input, [
-        'self_attn.q_proj',
-        'self_attn.k_proj',
-        'self_attn.v_proj',
-      ]) as [Value, Value, Value];
+      const [q, k, v] = project(layer, input, BIASED).map((y, i) =>
+        config.attentionBias
+          ? add(y, parts.parameter(`${projectionName(layer, BIASED[i] as Projection)}.bias`))
+          : y,
+      ) as [Value, Value, Value];
       const split = (y: Value, count: number) => reshape(y, [...batch, count, headDim]);
       const normed = (y: Value, name: string) =>
         config.queryKeyNorm !== false ? norm(y, `${prefix}.self_attn.${name}.weight`) : y;

@@ -131,6 +131,33 @@ export function concatenateAdapters(
   return parameters;
 }
 
+/** The adapters that `concatenateAdapters` put side by side; `forms` are their ranks and alphas, in order. */
+export function splitAdapters(
+  config: ModelConfig,
+  concatenated: Parameters,
+  forms: readonly Pick<Adapter, 'rank' | 'alpha'>[],
+): Adapter[] {
+  let column = 0;
+  return forms.map(({ rank, alpha }) => {
+    const parameters: Record<string, Tensor> = {};
+    for (const [name, shape] of adapterShapes(config, rank)) {
+      const { data: all, shape: wide } = concatenated[name] as Tensor;
+      const [rows, columns] = shape as readonly [number, number];
+      const data = new Float32Array(rows * columns);
+      if (name.endsWith('.lora_A.weight')) {
+        const total = wide[1] as number;
+        for (let i = 0; i < rows; i++)
+          data.set(all.subarray(i * total + column, i * total + column + rank), i * rank);
+      } else
+        for (let i = 0; i < data.length; i++)
+          data[i] = (all[column * columns + i] as number) / (alpha / rank);
+      parameters[name] = { shape, data };
+    }
+    column += rank;
+    return { rank, alpha, parameters };
+  });
+}
+
 /** One adapter whose delta is Σ weight·delta(part): the parts side by side, so its rank is the sum of theirs. */
 export function combineAdapters(
   config: ModelConfig,

@@ -69,7 +69,7 @@ export interface InitializationOptions {
 }
 
 /**
- * Random parameters: norms 1; linear maps normal with deviation 1/√in, halved where they write to the residual
+ * Random parameters: norms 1, biases 0; linear maps normal with deviation 1/√in, halved where they write to the residual
  * stream (o_proj, down_proj). The same seed gives the same bytes; every tensor has a stream of its own.
  */
 export function initializeParameters(
@@ -81,7 +81,7 @@ export function initializeParameters(
   const parameters: Record<string, Tensor> = {};
   for (const [name, shape] of memoryShapes(config)) {
     const data = new Float32Array(shape.reduce((a, b) => a * b, 1));
-    if (shape.length === 1) data.fill(1);
+    if (shape.length === 1) data.fill(name.endsWith('.bias') ? 0 : 1);
     else {
       const residual = /\.(o_proj|down_proj)\.weight$/.test(name) ? 0.5 : 1;
       const linear = isLinear(name, shape) && name !== HEAD;

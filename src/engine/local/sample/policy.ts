@@ -1,4 +1,4 @@
-import type { ModelConfig, Projection } from '../model/config.js';
+import { BIASED, type ModelConfig, type Projection } from '../model/config.js';
 import { gateBias, gateWeight } from '../model/gates.js';
 import { type Adapter, concatenateAdapters, loraA, loraB, mergeAdapters } from '../model/lora.js';
 import { layerName, type Parameters, projectionName, type Tensor } from '../model/parameters.js';
@@ -34,6 +34,8 @@ export interface LayerWeights {
   /** Absent in models without query and key norms. */
   readonly queryNorm?: Float32Array;
   readonly keyNorm?: Float32Array;
+  /** Of q, k and v side by side; absent in models without biases. */
+  readonly attentionBias?: Float32Array;
   readonly middleNorm: Float32Array;
   readonly groups: Readonly<Record<ProjectionGroup, GroupWeights>>;
   readonly gate?: { readonly weight: Tensor; readonly bias: Tensor };
@@ -73,6 +75,13 @@ export function layerWeights(
             queryNorm: vector(`${prefix}.self_attn.q_norm.weight`),
             keyNorm: vector(`${prefix}.self_attn.k_norm.weight`),
           }),
+      ...(config.attentionBias
+        ? {
+            attentionBias: Float32Array.from(
+              BIASED.flatMap((projection) => [...vector(`${projectionName(layer, projection)}.bias`)]),
+            ),
+          }
+        : {}),
       middleNorm: vector(`${prefix}.post_attention_layernorm.weight`),
       groups: {
         attention: group(PROJECTION_GROUPS.attention),

@@ -1,5 +1,5 @@
 import { Graph } from '../graph/graph.js';
-import { add, gatherRows, multiply, rmsNorm, rotaryAngles, softmax } from '../graph/ops/index.js';
+import { add, gatherRows, multiply, rmsNorm, softmax } from '../graph/ops/index.js';
 import type { Value } from '../graph/value.js';
 import type { ModelConfig } from '../model/config.js';
 import { gateSlots, spreadSlots } from '../model/gates.js';
@@ -11,6 +11,7 @@ import {
   type Tensor,
   transposed,
 } from '../model/parameters.js';
+import { modelAngles } from '../model/rope.js';
 import { type GroupWeights, type LayerWeights, layerWeights, type PolicyWeights } from './policy.js';
 
 /*
@@ -60,7 +61,7 @@ export function stepGraphs(
 ): Uint8Array[] {
   const layer = layerWeights(config, base, policy);
   const ranks = policy.kind === 'mixture' ? policy.adapters.map((adapter) => adapter.rank) : [];
-  const angles = rotaryAngles(context, config.headDim, config.ropeTheta);
+  const angles = modelAngles(config, context);
   const models: Uint8Array[] = [];
   for (let index = 0; index <= config.layers; index++) {
     const graph = new Graph();
@@ -81,7 +82,7 @@ export function stepGraphs(
 
 const constant = (graph: Graph, { data, shape }: Tensor): Value => graph.constant(data, shape);
 
-type Angles = ReturnType<typeof rotaryAngles>;
+type Angles = ReturnType<typeof modelAngles>;
 
 class StepBuilder {
   readonly #graph: Graph;
@@ -102,7 +103,9 @@ class StepBuilder {
     const { heads, kvHeads, headDim } = this.#config;
     const input = this.#norm(hidden, weights.inputNorm);
     const slots = this.#slots(weights, input);
-    const qkv = this.#linear(input, weights.groups.attention, slots, 3);
+    const product = this.#linear(input, weights.groups.attention, slots, 3);
+    const { attentionBias: bias } = weights;
+    const qkv = bias ? add(product, graph.constant(bias, [bias.length])) : product;
     const both = (heads + kvHeads) * headDim;
     const [queryKey, value] = this.#split(qkv, [both, kvHeads * headDim], 1) as [Value, Value];
     const rotated = this.#rotate(this.#normHeads(queryKey, weights), heads + kvHeads);

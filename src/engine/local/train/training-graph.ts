@@ -8,7 +8,6 @@ import {
   matmul,
   reshape,
   rotary,
-  rotaryAngles,
 } from '../graph/ops/index.js';
 import type { Value } from '../graph/value.js';
 import type { ModelConfig, Projection } from '../model/config.js';
@@ -22,6 +21,7 @@ import {
   projectionName,
   type Tensor,
 } from '../model/parameters.js';
+import { modelAngles } from '../model/rope.js';
 import { type LossName, lossByName } from './losses.js';
 
 /** What a training graph trains. */
@@ -31,7 +31,9 @@ export type TrainingMode =
   /** One adapter on the frozen base. */
   | { readonly kind: 'adapter'; readonly rank: number; readonly alpha: number }
   /** The gates of a mixture; base and (concatenated) adapters are frozen. */
-  | { readonly kind: 'gates'; readonly ranks: readonly number[] };
+  | { readonly kind: 'gates'; readonly ranks: readonly number[] }
+  /** The (concatenated) adapters of a mixture, each by the tokens that go to it; base and gates are frozen. */
+  | { readonly kind: 'experts'; readonly ranks: readonly number[] };
 
 export interface TrainingGraph {
   readonly model: Uint8Array;
@@ -49,7 +51,8 @@ const SELECTED = 'selected';
  *
  * Inputs: `tokens` int64 [rows, length], right-padded; `positions` int64 [selected], flat indices (row·length + t)
  * of the positions whose next token matters: only they pay for the head; `targets` int64 [selected]; `weights`
- * [selected]; what the loss needs; every trainable parameter by name; for gates also the concatenated adapters' A and B.
+ * [selected]; what the loss needs; every trainable parameter by name; of a mixture also its frozen half, the
+ * concatenated adapters' A and B or the gates.
  * Outputs: `logprobs` [selected], `loss` [], `gradient/NAME`.
  *
  * @param base parameters of the base model. They are constants of the graph, unless `mode` trains them.
@@ -68,10 +71,7 @@ export function trainingGraph(
   for (const [name, shape] of trainable)
     inputs.set(name, graph.input(name, shape, { trainable: loss !== null }));
 
-  if (mode.kind === 'gates') {
-    const rank = mode.ranks.reduce((a, b) => a + b, 0);
-    for (const [name, shape] of adapterShapes(config, rank)) inputs.set(name, graph.input(name, shape));
-  }
+  for (const [name, shape] of frozenShapes(config, mode)) inputs.set(name, graph.input(name, shape));
 
   const constants = new Map<string, Value>();
   const constant = (name: string): Value => {
@@ -85,7 +85,7 @@ export function trainingGraph(
   const parameter = (name: string): Value => inputs.get(name) ?? constant(name);
 
   const tokens = graph.input('tokens', [rows, length], { type: 'int64' });
-  const angles = rotaryAngles(config.context, config.headDim, config.ropeTheta);
+  const angles = modelAngles(config, config.context);
   const anglesShape = [config.context, config.headDim / 2];
   const rotation = {
     cosine: graph.constant(angles.cosine, anglesShape),
@@ -117,8 +117,9 @@ export function trainingGraph(
       parameter,
       project,
       enterLayer: (layer, x) => {
-        if (mode.kind !== 'gates') return;
-        const slots = gateSlots(x, parameter(gateWeight(layer)), parameter(gateBias(layer)), loss !== null);
+        if (mode.kind !== 'gates' && mode.kind !== 'experts') return;
+        const trained = mode.kind === 'gates' && loss !== null;
+        const slots = gateSlots(x, parameter(gateWeight(layer)), parameter(gateBias(layer)), trained);
         columns = spreadSlots(slots, mode.ranks);
       },
       attention: (_layer, q, k, v) => {
@@ -165,5 +166,21 @@ export function trainableShapes(
       return adapterShapes(config, mode.rank);
     case 'gates':
       return gateShapes(config, mode.ranks.length);
+    case 'experts':
+      return adapterShapes(config, sum(mode.ranks));
   }
 }
+
+/** Names and shapes in memory of what a mode's graph takes as inputs beside what it trains. */
+function frozenShapes(config: ModelConfig, mode: TrainingMode): ReadonlyMap<string, readonly number[]> {
+  switch (mode.kind) {
+    case 'gates':
+      return adapterShapes(config, sum(mode.ranks));
+    case 'experts':
+      return gateShapes(config, mode.ranks.length);
+    default:
+      return new Map();
+  }
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0);

@@ -38,14 +38,19 @@ export function rotary(
   ]);
 }
 
+/** Stretches a rotary frequency (radians a position); `undefined` leaves all as they are. */
+export type FrequencyScaling = ((frequency: number) => number) | undefined;
+
 /** cos and sin of position · theta^(−2i/size), each [context × size/2] row by row. */
-export function rotaryAngles(context: number, size: number, theta: number) {
+export function rotaryAngles(context: number, size: number, theta: number, scaling?: FrequencyScaling) {
   const half = size / 2;
   const cosine = new Float32Array(context * half);
   const sine = new Float32Array(context * half);
   for (let position = 0; position < context; position++) {
     for (let i = 0; i < half; i++) {
-      const angle = position / theta ** ((2 * i) / size);
+      const angle = scaling
+        ? position * scaling(1 / theta ** ((2 * i) / size))
+        : position / theta ** ((2 * i) / size);
       cosine[position * half + i] = Math.cos(angle);
       sine[position * half + i] = Math.sin(angle);
     }
