@@ -23,7 +23,7 @@ const ARROWS: Record<string, readonly string[]> = {
   composition: material,
   evaluation: [...material, 'statistics'],
   statistics: leaves,
-  report: ['trajectory', ...leaves],
+  report: ['analyst', 'trajectory', ...leaves],
   server: material,
 };
 

@@ -2,9 +2,9 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type CapabilitiesFile, parseSelectedCapabilities } from '../src/analyst/capabilities-file.js';
 import { messageText } from '../src/analyst/offline/evidence.js';
 import { OfflineRaters } from '../src/analyst/offline/offline.js';
-import { type CapabilitiesFile, parseSelectedCapabilities } from '../src/diagnosis/capabilities-file.js';
 import { selectCapabilities } from '../src/diagnosis/contrast.js';
 import { diagnose } from '../src/diagnosis/diagnose.js';
 import { parseRaterFile } from '../src/diagnosis/rater-file.js';

@@ -54,11 +54,13 @@ export interface AuthorContext {
 /** Who does the thinking of the steps: `offline`, `llm` or `handoff`. */
 export interface Analyst {
   readonly name: string;
+  /** It judges by the reference solution, and can tell less where there is none. */
+  readonly comparesWithReference?: boolean;
   /** Up to ten candidates. */
   discover(trajectories: readonly Trajectory[]): Promise<readonly Capability[]>;
   /** Which of the trajectories a rater labels, where raters differ by what they see; absent: all of them. */
   sees?(trajectories: readonly Trajectory[], rater: number): readonly Trajectory[];
-  /** One rater's labels of one trajectory for all candidates; raters count from 0. */
+  /** One rater's labels of one trajectory for the candidates (one it cannot give is left out); raters count from 0. */
   label(
     trajectory: Trajectory,
     candidates: readonly Capability[],

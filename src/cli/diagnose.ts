@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { OfflineRaters } from '../analyst/offline/offline.js';
-import type { CapabilitiesFile } from '../diagnosis/capabilities-file.js';
 import { diagnose } from '../diagnosis/diagnose.js';
 import { writeDiagnosis } from '../diagnosis/files.js';
 import { diagnosisSettings } from '../diagnosis/settings.js';
@@ -63,7 +62,7 @@ export async function diagnoseFiles(files: readonly string[], flags: DiagnoseFla
     writeFileWhole(join(folder, 'report.html'), diagnosisPage(view, title));
   }
   if (flags.json) {
-    process.stdout.write(`${JSON.stringify(machineResult(result, read))}\n`);
+    process.stdout.write(`${JSON.stringify({ ...result, files: read })}\n`);
     return;
   }
   const colors = colorsFor(process.stdout);
@@ -79,12 +78,6 @@ export async function diagnoseFiles(files: readonly string[], flags: DiagnoseFla
       ? 'Add --out FOLDER for the report with all evidence.'
       : `Report: ${join(folder, 'report.html')}`;
   process.stdout.write(`\n${colors.dim(hint)}\n`);
-}
-
-/** The result for machines. */
-function machineResult(result: CapabilitiesFile, files: readonly ReadFile[]) {
-  const { trajectories, capabilities, unexplained, settings, warnings } = result;
-  return { trajectories, capabilities, unexplained, settings, warnings, files };
 }
 
 function settingsOf(flags: DiagnoseFlags) {

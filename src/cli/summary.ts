@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { CapabilitiesFile, DiagnosedCapability } from '../diagnosis/capabilities-file.js';
+import type { CapabilitiesFile, DiagnosedCapability } from '../analyst/capabilities-file.js';
 import type { Comparison, Evaluation, SystemResult } from '../evaluation/result.js';
 import { runPaths } from '../run/paths.js';
 

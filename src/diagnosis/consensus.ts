@@ -1,8 +1,7 @@
 import type { Evidence, Label } from '../analyst/contract.js';
-import { fleissKappa } from '../statistics/agreement.js';
-import { newcombeDifference } from '../statistics/difference.js';
+import { fleissKappa, observedAgreement } from '../statistics/agreement.js';
 import { benjaminiHochberg, fisherExact } from '../statistics/hypothesis.js';
-import { wilson } from '../statistics/proportion.js';
+import type { LabelCounts } from './contrast.js';
 import type { RaterFile } from './rater-file.js';
 
 const LABELS: readonly Label[] = ['NA', 'PRESENT', 'LACKING'];
@@ -40,59 +39,53 @@ function majority({ counts }: Votes): Label {
   return counts.NA * 2 > total ? 'NA' : 'PRESENT';
 }
 
-/** What the raters say together about one capability, with the errors of the sample. */
-export interface Consensus {
+/** What the raters say together about one capability. */
+export interface Consensus extends LabelCounts {
   readonly name: string;
-  /** Majority label of each trajectory. */
+  /** Majority label of each trajectory that a rater labelled. */
   readonly labels: ReadonlyMap<string, Label>;
-  readonly lackingFailed: number;
-  readonly presentFailed: number;
-  readonly lackingPassed: number;
-  readonly presentPassed: number;
-  readonly failed: number;
-  readonly passed: number;
-  /** Wilson, 95 %, of the share of failed trajectories that lack it. */
-  readonly coverageInterval: readonly [number, number];
-  /** Newcombe, 95 %, of ER− − ER+. */
-  readonly gapInterval: readonly [number, number];
-  /** Fisher's exact test of lacking against passing, two-sided. */
+  /** Fisher's exact test of lacking against failing, two-sided. */
   readonly p: number;
   /** p adjusted over the candidates by Benjamini and Hochberg. */
   readonly q: number;
-  /** Fleiss' kappa of the raters; null when no trajectory was seen by two. */
+  /** Fleiss' kappa over the trajectories that two raters or more labelled; null without one. */
   readonly kappa: number | null;
+  /** Share of pairs of raters with equal labels; null like κ. */
+  readonly agreement: number | null;
+  /** (Rater, trajectory) pairs without a label. */
+  readonly missing: number;
 }
 
-/** Majority labels, intervals and tests of every candidate. */
+/** Trajectories that a rater saw and gave no label; all of them where he left the capability out. */
+function missingLabels({ labels, missing, totals }: RaterFile, capability: string): number {
+  if (!labels[capability]) return totals.total_failed + totals.total_passed;
+  return missing?.[capability]?.length ?? 0;
+}
+
+/** Majority labels, counts, tests and agreement of every candidate. */
 export function consensusOf(candidates: readonly string[], raters: readonly RaterFile[]): Consensus[] {
   const rows = candidates.map((name) => {
     const votes = votesOf(name, raters);
     const labels = new Map([...votes].map(([id, vote]) => [id, majority(vote)]));
     const count = (failed: boolean, label: Label) =>
       [...votes].filter(([id, vote]) => vote.failed === failed && labels.get(id) === label).length;
-    const lackingFailed = count(true, 'LACKING');
-    const presentFailed = count(true, 'PRESENT');
-    const lackingPassed = count(false, 'LACKING');
-    const presentPassed = count(false, 'PRESENT');
-    const failed = [...votes.values()].filter((vote) => vote.failed).length;
+    const counts: LabelCounts = {
+      lackingFailed: count(true, 'LACKING'),
+      presentFailed: count(true, 'PRESENT'),
+      naFailed: count(true, 'NA'),
+      lackingPassed: count(false, 'LACKING'),
+      presentPassed: count(false, 'PRESENT'),
+    };
+    const table = [...votes.values()].map((vote) => LABELS.map((label) => vote.counts[label]));
+    const { lackingFailed, presentFailed, lackingPassed, presentPassed } = counts;
     return {
+      ...counts,
       name,
       labels,
-      lackingFailed,
-      presentFailed,
-      lackingPassed,
-      presentPassed,
-      failed,
-      passed: votes.size - failed,
-      coverageInterval: failed === 0 ? ([0, 1] as const) : wilson(lackingFailed, failed),
-      gapInterval: newcombeDifference(
-        lackingFailed,
-        lackingFailed + presentFailed,
-        lackingPassed,
-        lackingPassed + presentPassed,
-      ).interval,
       p: fisherExact(lackingFailed, presentFailed, lackingPassed, presentPassed),
-      kappa: fleissKappa([...votes.values()].map(({ counts }) => LABELS.map((label) => counts[label]))),
+      kappa: fleissKappa(table),
+      agreement: observedAgreement(table),
+      missing: raters.reduce((sum, rater) => sum + missingLabels(rater, name), 0),
     };
   });
   const adjusted = benjaminiHochberg(rows.map((row) => row.p));

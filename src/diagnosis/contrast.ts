@@ -2,6 +2,15 @@ import { mean, populationStd } from '../statistics/summary.js';
 import type { LabelLists, RaterFile } from './rater-file.js';
 import type { DiagnosisSettings } from './settings.js';
 
+/** Labels of one capability counted over failed and passed attempts. */
+export interface LabelCounts {
+  readonly lackingFailed: number;
+  readonly presentFailed: number;
+  readonly naFailed: number;
+  readonly lackingPassed: number;
+  readonly presentPassed: number;
+}
+
 /** How one rater sees one capability (docs/diagnosis.md has the formulas). */
 export interface RaterScore {
   /** LF / F. */
@@ -20,17 +29,15 @@ const reaches = (value: number, threshold: number) => value >= threshold - 1e-9;
 
 const share = (part: number, whole: number) => (whole === 0 ? 0 : part / whole);
 
-/** Coverage and contrastive gap of one capability from one rater's lists. */
-export function raterScore(
-  lists: LabelLists,
-  failed: number,
+/** Coverage and contrastive gap of counted labels. F is what was labelled: a missing label counts for nothing. */
+export function scoreOf(
+  counts: LabelCounts,
   settings: Pick<DiagnosisSettings, 'coverage' | 'gap'>,
 ): RaterScore {
-  const lackingFailed = lists.lacking_failed.length;
-  const lackingPassed = lists.lacking_passed.length;
-  const coverage = share(lackingFailed, failed);
-  const failedErrorRate = share(lackingFailed, lackingFailed + lists.present_failed.length);
-  const passedErrorRate = share(lackingPassed, lackingPassed + lists.present_passed.length);
+  const { lackingFailed, presentFailed, naFailed, lackingPassed, presentPassed } = counts;
+  const coverage = share(lackingFailed, lackingFailed + presentFailed + naFailed);
+  const failedErrorRate = share(lackingFailed, lackingFailed + presentFailed);
+  const passedErrorRate = share(lackingPassed, lackingPassed + presentPassed);
   const gap = failedErrorRate - passedErrorRate;
   return {
     coverage,
@@ -39,6 +46,23 @@ export function raterScore(
     gap,
     passes: reaches(coverage, settings.coverage) && reaches(gap, settings.gap),
   };
+}
+
+/** Coverage and contrastive gap of one capability from one rater's lists. */
+export function raterScore(
+  lists: LabelLists,
+  settings: Pick<DiagnosisSettings, 'coverage' | 'gap'>,
+): RaterScore {
+  return scoreOf(
+    {
+      lackingFailed: lists.lacking_failed.length,
+      presentFailed: lists.present_failed.length,
+      naFailed: lists.na_failed.length,
+      lackingPassed: lists.lacking_passed.length,
+      presentPassed: lists.present_passed.length,
+    },
+    settings,
+  );
 }
 
 /** A capability over all raters. */
@@ -66,7 +90,7 @@ export function selectCapabilities(
     .map((name): CapabilityScore => {
       const scores = raters.flatMap((file) => {
         const lists = file.labels[name];
-        return lists ? [raterScore(lists, file.totals.total_failed, settings)] : [];
+        return lists ? [raterScore(lists, settings)] : [];
       });
       const ratersPassed = scores.filter((score) => score.passes).length;
       const coverages = scores.map((score) => score.coverage);

@@ -1,13 +1,12 @@
+import type { CapabilitiesFile } from '../analyst/capabilities-file.js';
 import type { Analyst, Capability, LabelledPair } from '../analyst/contract.js';
 import type { Trajectory } from '../trajectory/trajectory.js';
-import type { CapabilitiesFile, DiagnosedCapability, UnexplainedFailure } from './capabilities-file.js';
-import { type Consensus, consensusOf, evidenceFor } from './consensus.js';
-import { selectCapabilities } from './contrast.js';
 import { type RaterFile, raterFile } from './rater-file.js';
+import { resultOf } from './result.js';
 import { type DiagnosisSettings, diagnosisSettings } from './settings.js';
 
 /** What of an analyst the diagnosis needs. */
-export type Rating = Pick<Analyst, 'name' | 'discover' | 'label' | 'sees'>;
+export type Rating = Pick<Analyst, 'name' | 'comparesWithReference' | 'discover' | 'label' | 'sees'>;
 
 /** Everything that a diagnosis finds. */
 export interface Diagnosis {
@@ -23,57 +22,26 @@ export interface DiagnoseOptions extends Partial<DiagnosisSettings> {
   readonly signal?: AbortSignal;
 }
 
-const MOST_EXAMPLES = 8;
-/** Below this many attempts of a kind, the figures say little; the reader is told. */
-const FEW = 10;
-
-/** A label per candidate, whatever the analyst hands back: a missing one is a bug worth a clear word. */
-function completed(
+/** The labels of the candidates; one that the analyst could not give is left out, never guessed. */
+function checkedPairs(
   pairs: readonly LabelledPair[],
   candidates: readonly Capability[],
   id: string,
 ): LabelledPair[] {
-  return candidates.map(({ name }) => {
+  return candidates.flatMap(({ name }) => {
     const pair = pairs.find((candidate) => candidate.capability === name);
-    if (!pair) throw new Error(`trajectory ${id} got no label for ${name}`);
-    if (pair.label === 'LACKING' && !pair.evidence)
+    if (pair?.label === 'LACKING' && !pair.evidence)
       throw new Error(`trajectory ${id} is called LACKING in ${name} without evidence`);
-    return pair;
+    return pair ? [pair] : [];
   });
-}
-
-function warningsOf(
-  passed: number,
-  failed: number,
-  labelled: readonly Trajectory[],
-  seeing: number,
-): string[] {
-  const warnings: string[] = [];
-  if (failed === 0) warnings.push('No attempt failed: there is nothing to explain.');
-  else if (failed < FEW)
-    warnings.push(`Only ${failed} attempts failed: coverage is uncertain (see the intervals).`);
-  if (passed === 0)
-    warnings.push(
-      'No attempt passed: without a contrast the gap is the error rate of the failed attempts alone.',
-    );
-  else if (passed < FEW)
-    warnings.push(`Only ${passed} attempts passed: the gap is uncertain (see the intervals).`);
-  const without = labelled.filter((trajectory) => !trajectory.reference).length;
-  if (without > 0)
-    warnings.push(
-      `${without} of ${labelled.length} attempts come without a reference solution: there, only broken turns, loops and errors can be told.`,
-    );
-  if (labelled.length > 0 && new Set(labelled.map((trajectory) => trajectory.taskId)).size === 1)
-    warnings.push('All attempts are at one task: nothing can be said about others.');
-  if (seeing < 2 && labelled.length > 0) warnings.push('Only one rater: no agreement can be told.');
-  return warnings;
 }
 
 /**
  * Step 1 of the method on trajectories in memory: discovery, N raters, contrast of failed with passed, K of N.
- * Deterministic for a deterministic analyst. Excluded trajectories are counted and left out.
- * @throws RangeError for contradictory settings or an id that occurs twice; Error when a label or the evidence of
- *   a LACKING label is missing; `signal.reason` when aborted.
+ * Deterministic for a deterministic analyst. Excluded trajectories are counted and left out; labels that the
+ * analyst does not give are counted as missing.
+ * @throws RangeError for contradictory settings or an id that occurs twice; Error when the evidence of a LACKING
+ *   label is missing; `signal.reason` when aborted.
  */
 export async function diagnose(
   all: readonly Trajectory[],
@@ -82,10 +50,10 @@ export async function diagnose(
 ): Promise<Diagnosis> {
   const settings = diagnosisSettings(options);
   const trajectories = all.filter((trajectory) => trajectory.outcome !== 'excluded');
-  const byId = new Map(trajectories.map((trajectory) => [trajectory.id, trajectory]));
-  if (byId.size !== trajectories.length) {
-    const ids = trajectories.map((trajectory) => trajectory.id);
-    throw new RangeError(`two trajectories have the id ${ids.find((id, i) => ids.indexOf(id) !== i)}`);
+  const ids = new Set<string>();
+  for (const { id } of trajectories) {
+    if (ids.has(id)) throw new RangeError(`two trajectories have the id ${id}`);
+    ids.add(id);
   }
   const candidates = await analyst.discover(trajectories);
   const names = candidates.map((candidate) => candidate.name);
@@ -95,86 +63,32 @@ export async function diagnose(
     const labels: LabelledPair[][] = [];
     for (const trajectory of seen) {
       options.signal?.throwIfAborted();
-      labels.push(completed(await analyst.label(trajectory, candidates, rater), candidates, trajectory.id));
+      labels.push(
+        checkedPairs(await analyst.label(trajectory, candidates, rater), candidates, trajectory.id),
+      );
     }
     raters.push(raterFile(rater, seen, labels, names));
     options.onRater?.(rater + 1, settings.raters);
   }
-
-  const consensus = new Map(consensusOf(names, raters).map((row) => [row.name, row]));
-  const definitions = new Map(candidates.map((candidate) => [candidate.name, candidate.definition]));
-  const capabilities = selectCapabilities(names, raters, settings).map((score): DiagnosedCapability => {
-    const row = consensus.get(score.name)!;
-    const definition = definitions.get(score.name)!;
-    const lacking = trajectories.filter((t) => t.outcome === 'failed' && row.labels.get(t.id) === 'LACKING');
-    const evidence = lacking.slice(0, MOST_EXAMPLES).flatMap((trajectory) => {
-      const found = evidenceFor(score.name, trajectory.id, raters);
-      return found ? [{ trajectory: trajectory.id, task: trajectory.taskId, ...found }] : [];
-    });
-    return {
-      name: score.name,
-      definition,
-      retained: score.retained,
-      coverage: score.coverageMean,
-      coverageInterval: row.coverageInterval,
-      gap: score.gapMean,
-      gapInterval: row.gapInterval,
-      ratersPassed: score.ratersPassed,
-      raters: settings.raters,
-      lackingFailed: row.lackingFailed,
-      presentFailed: row.presentFailed,
-      lackingPassed: row.lackingPassed,
-      presentPassed: row.presentPassed,
-      p: row.p,
-      q: row.q,
-      kappa: row.kappa,
-      evidence,
-      skill: score.name,
-      description: definition,
-      mean_cov: score.coverageMean,
-      std_cov: score.coverageStd,
-      mean_delta: score.gapMean,
-      std_delta: score.gapStd,
-      n_runs_passed: score.ratersPassed,
-      n_runs_total: settings.raters,
-      passes_consistency: score.retained,
-      example_failed_cases: lacking.slice(0, MOST_EXAMPLES).map((trajectory) => trajectory.id),
-      status: 'PENDING',
-    };
-  });
-  const passed = trajectories.filter((trajectory) => trajectory.outcome === 'passed').length;
-  const failed = trajectories.length - passed;
-  return {
-    candidates,
-    raters,
-    result: {
-      trajectories: { passed, failed, excluded: all.length - trajectories.length },
-      capabilities,
-      unexplained: unexplainedFailures(trajectories, capabilities, consensus),
-      settings: { analyst: analyst.name, seed: options.seed, ...settings },
-      warnings: warningsOf(passed, failed, trajectories, settings.raters),
+  const result = resultOf(
+    {
+      attempts: trajectories.map(({ id, taskId, trial, outcome, termination }) => ({
+        id,
+        task: taskId,
+        trial,
+        outcome: outcome === 'passed' ? 'passed' : 'failed',
+        termination,
+      })),
+      candidates,
+      raters,
+      excluded: all.length - trajectories.length,
+      withoutReference: analyst.comparesWithReference
+        ? trajectories.filter((trajectory) => !trajectory.reference).length
+        : null,
+      analyst: analyst.name,
+      seed: options.seed,
     },
-  };
-}
-
-function unexplainedFailures(
-  trajectories: readonly Trajectory[],
-  capabilities: readonly DiagnosedCapability[],
-  consensus: ReadonlyMap<string, Consensus>,
-): UnexplainedFailure[] {
-  return trajectories.flatMap((trajectory) => {
-    if (trajectory.outcome !== 'failed') return [];
-    const lacking = capabilities.filter(
-      ({ name }) => consensus.get(name)!.labels.get(trajectory.id) === 'LACKING',
-    );
-    if (lacking.some((capability) => capability.retained)) return [];
-    return [
-      {
-        id: trajectory.id,
-        task: trajectory.taskId,
-        termination: trajectory.termination,
-        lacking: lacking.map((capability) => capability.name),
-      },
-    ];
-  });
+    settings,
+  );
+  return { candidates, raters, result };
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import { selectedCapabilities } from '../analyst/capabilities-file.js';
 import { writeJsonWhole } from '../run/files.js';
-import { selectedCapabilities } from './capabilities-file.js';
 import type { Diagnosis } from './diagnose.js';
 
 /** Name of a rater's file: `01.json` for the first. */

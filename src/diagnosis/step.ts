@@ -1,12 +1,12 @@
 import { existsSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { CapabilitiesFile } from '../analyst/capabilities-file.js';
 import { OfflineRaters } from '../analyst/offline/offline.js';
 import { InputError } from '../run/errors.js';
 import { runPaths } from '../run/paths.js';
 import type { StepContext } from '../run/step.js';
 import { readTrajectories } from '../trajectory/store.js';
 import type { Trajectory } from '../trajectory/trajectory.js';
-import type { CapabilitiesFile } from './capabilities-file.js';
 import { diagnose, type Rating } from './diagnose.js';
 import { writeDiagnosis } from './files.js';
 import type { DiagnosisSettings } from './settings.js';

@@ -31,3 +31,16 @@ export function fleissKappa(rows: readonly (readonly number[])[]): number | null
   const expected = totals.reduce((sum, total) => sum + (total / ratings) ** 2, 0);
   return expected === 1 ? 1 : (observed - expected) / (1 - expected);
 }
+
+/**
+ * Share of equal pairs of ratings, the mean over the rows with two or more: what kappa corrects for chance. Where
+ * nearly all ratings fall into one category kappa is low although this is high. Null when no row has two ratings.
+ */
+export function observedAgreement(rows: readonly (readonly number[])[]): number | null {
+  const shares = rows.flatMap((row) => {
+    const raters = row.reduce((sum, count) => sum + count, 0);
+    const pairs = row.reduce((sum, count) => sum + count * (count - 1), 0);
+    return raters < 2 ? [] : [pairs / (raters * (raters - 1))];
+  });
+  return shares.length === 0 ? null : shares.reduce((sum, value) => sum + value, 0) / shares.length;
+}

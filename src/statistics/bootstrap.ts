@@ -51,3 +51,36 @@ export function pairedBootstrap(
     interval: [quantileOfSorted(means, tail), quantileOfSorted(means, 1 - tail)],
   };
 }
+
+/**
+ * Bootstrap over clusters: draws as many of `clusters` as there are, with replacement, and hands `statistic` how
+ * often each was drawn. The resamples are a pure function of the seed.
+ * @param clusters how many there are, 1 or more.
+ * @returns the statistic of each resample, in the order drawn.
+ * @throws RangeError without a cluster.
+ * Source: Davison and Hinkley 1997, Bootstrap Methods and their Application, section 3.8 (whole clusters drawn).
+ */
+export function clusterBootstrap<T>(
+  clusters: number,
+  statistic: (times: Uint32Array) => T,
+  options: { readonly seed: number; readonly resamples: number },
+): T[] {
+  if (!Number.isInteger(clusters) || clusters < 1) throw new RangeError(`no cluster to draw: ${clusters}`);
+  const random = new Random(options.seed, '/cluster-bootstrap');
+  const times = new Uint32Array(clusters);
+  return Array.from({ length: options.resamples }, () => {
+    times.fill(0);
+    for (let i = 0; i < clusters; i++) times[random.int(clusters)]!++;
+    return statistic(times);
+  });
+}
+
+/**
+ * Percentile interval of bootstrap estimates, in any order.
+ * @throws RangeError for an empty list.
+ */
+export function percentileInterval(estimates: readonly number[], confidence = 0.95): [number, number] {
+  const sorted = [...estimates].sort((a, b) => a - b);
+  const tail = (1 - confidence) / 2;
+  return [quantileOfSorted(sorted, tail), quantileOfSorted(sorted, 1 - tail)];
+}

@@ -28,8 +28,11 @@ const taskKey = ({ source, taskId }: Trajectory) => `${source}/${taskId}`;
  * tasks they see and by how strictly they judge (docs/diagnosis.md). It never reads whether an attempt passed,
  * except to see both kinds in every half.
  */
-export class OfflineRaters implements Pick<Analyst, 'name' | 'discover' | 'label' | 'sees'> {
+export class OfflineRaters
+  implements Pick<Analyst, 'name' | 'comparesWithReference' | 'discover' | 'label' | 'sees'>
+{
   readonly name = 'offline';
+  readonly comparesWithReference = true;
   readonly #seed: number;
   readonly #detections = new WeakMap<Trajectory, Map<string, Detection>>();
   /** What each task needs, from all its attempts. */

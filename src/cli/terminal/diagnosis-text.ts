@@ -1,4 +1,4 @@
-import type { CapabilitiesFile, DiagnosedCapability } from '../../diagnosis/capabilities-file.js';
+import type { CapabilitiesFile, DiagnosedCapability } from '../../analyst/capabilities-file.js';
 import type { Colors } from './colors.js';
 import { formatPercent, padEnd, truncate } from './format.js';
 
