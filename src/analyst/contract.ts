@@ -7,6 +7,8 @@ export interface Capability {
   readonly name: string;
   /** 2–3 sentences that let another analyst decide. */
   readonly definition: string;
+  /** Attempts that discovery found it in, of both kinds; no rater is shown them. */
+  readonly examples?: readonly { readonly trajectory: string; readonly note: string }[];
 }
 
 /** Label of one (trajectory, capability) pair: not needed, needed and shown, needed and not shown. */
@@ -56,6 +58,8 @@ export interface Analyst {
   readonly name: string;
   /** It judges by the reference solution, and can tell less where there is none. */
   readonly comparesWithReference?: boolean;
+  /** Labels that may be asked for at once; absent: one. */
+  readonly concurrency?: number;
   /** Up to ten candidates. */
   discover(trajectories: readonly Trajectory[]): Promise<readonly Capability[]>;
   /** Which of the trajectories a rater labels, where raters differ by what they see; absent: all of them. */
@@ -66,6 +70,17 @@ export interface Analyst {
     candidates: readonly Capability[],
     rater: number,
   ): Promise<readonly LabelledPair[]>;
+  /**
+   * Called once all labels were asked for.
+   * @throws TraceError where answers are still awaited, or some are wrong and have to be mended first.
+   */
+  finish?(): void;
+  /** What the diagnosis will take (requests, tokens, money), in lines for people, before any of it is done. */
+  preview?(trajectories: readonly Trajectory[], raters: number): readonly string[];
+  /** How it stands now, in a few words: tokens and money so far. */
+  standing?(): string;
+  /** What a reader of the diagnosis has to know of the answers, in words: what was refused, what is missing. */
+  remarks?(): readonly string[];
   author(capability: Capability, context: AuthorContext): Promise<AuthoredEnvironment>;
   repair(
     environment: AuthoredEnvironment,

@@ -1,12 +1,28 @@
 import type { CapabilitiesFile } from '../analyst/capabilities-file.js';
-import type { Analyst, Capability, LabelledPair } from '../analyst/contract.js';
+import type { Analyst, Capability } from '../analyst/contract.js';
 import type { Trajectory } from '../trajectory/trajectory.js';
-import { type RaterFile, raterFile } from './rater-file.js';
+import { labelAll } from './labelling.js';
+import type { RaterFile } from './rater-file.js';
 import { resultOf } from './result.js';
 import { type DiagnosisSettings, diagnosisSettings } from './settings.js';
 
 /** What of an analyst the diagnosis needs. */
-export type Rating = Pick<Analyst, 'name' | 'comparesWithReference' | 'discover' | 'label' | 'sees'>;
+export type Rating = Pick<
+  Analyst,
+  | 'name'
+  | 'comparesWithReference'
+  | 'concurrency'
+  | 'discover'
+  | 'label'
+  | 'sees'
+  | 'finish'
+  | 'remarks'
+  | 'preview'
+  | 'standing'
+>;
+
+/** Whether an attempt takes part: it passed or failed. */
+export const isJudged = ({ outcome }: Pick<Trajectory, 'outcome'>): boolean => outcome !== 'excluded';
 
 /** Everything that a diagnosis finds. */
 export interface Diagnosis {
@@ -17,23 +33,9 @@ export interface Diagnosis {
 
 export interface DiagnoseOptions extends Partial<DiagnosisSettings> {
   readonly seed: number;
-  /** Called after each rater. */
-  readonly onRater?: (done: number, total: number) => void;
+  /** Called after each attempt that a rater labelled. */
+  readonly onLabelled?: (done: number, total: number) => void;
   readonly signal?: AbortSignal;
-}
-
-/** The labels of the candidates; one that the analyst could not give is left out, never guessed. */
-function checkedPairs(
-  pairs: readonly LabelledPair[],
-  candidates: readonly Capability[],
-  id: string,
-): LabelledPair[] {
-  return candidates.flatMap(({ name }) => {
-    const pair = pairs.find((candidate) => candidate.capability === name);
-    if (pair?.label === 'LACKING' && !pair.evidence)
-      throw new Error(`trajectory ${id} is called LACKING in ${name} without evidence`);
-    return pair ? [pair] : [];
-  });
 }
 
 /**
@@ -41,7 +43,7 @@ function checkedPairs(
  * Deterministic for a deterministic analyst. Excluded trajectories are counted and left out; labels that the
  * analyst does not give are counted as missing.
  * @throws RangeError for contradictory settings or an id that occurs twice; Error when the evidence of a LACKING
- *   label is missing; `signal.reason` when aborted.
+ *   label is missing; `signal.reason` when aborted; what the analyst throws.
  */
 export async function diagnose(
   all: readonly Trajectory[],
@@ -49,27 +51,18 @@ export async function diagnose(
   options: DiagnoseOptions,
 ): Promise<Diagnosis> {
   const settings = diagnosisSettings(options);
-  const trajectories = all.filter((trajectory) => trajectory.outcome !== 'excluded');
+  const trajectories = all.filter(isJudged);
   const ids = new Set<string>();
   for (const { id } of trajectories) {
     if (ids.has(id)) throw new RangeError(`two trajectories have the id ${id}`);
     ids.add(id);
   }
   const candidates = await analyst.discover(trajectories);
-  const names = candidates.map((candidate) => candidate.name);
-  const raters: RaterFile[] = [];
-  for (let rater = 0; rater < settings.raters; rater++) {
-    const seen = analyst.sees ? analyst.sees(trajectories, rater) : trajectories;
-    const labels: LabelledPair[][] = [];
-    for (const trajectory of seen) {
-      options.signal?.throwIfAborted();
-      labels.push(
-        checkedPairs(await analyst.label(trajectory, candidates, rater), candidates, trajectory.id),
-      );
-    }
-    raters.push(raterFile(rater, seen, labels, names));
-    options.onRater?.(rater + 1, settings.raters);
-  }
+  const raters = await labelAll(trajectories, candidates, analyst, {
+    raters: settings.raters,
+    ...(options.signal ? { signal: options.signal } : {}),
+    ...(options.onLabelled ? { onLabelled: options.onLabelled } : {}),
+  });
   const result = resultOf(
     {
       attempts: trajectories.map(({ id, taskId, trial, outcome, termination }) => ({
@@ -90,5 +83,6 @@ export async function diagnose(
     },
     settings,
   );
-  return { candidates, raters, result };
+  const remarks = analyst.remarks?.() ?? [];
+  return { candidates, raters, result: { ...result, warnings: [...result.warnings, ...remarks] } };
 }

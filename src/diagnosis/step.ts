@@ -7,9 +7,9 @@ import { runPaths } from '../run/paths.js';
 import type { StepContext } from '../run/step.js';
 import { readTrajectories } from '../trajectory/store.js';
 import type { Trajectory } from '../trajectory/trajectory.js';
-import { diagnose, type Rating } from './diagnose.js';
+import { diagnose, isJudged, type Rating } from './diagnose.js';
 import { writeDiagnosis } from './files.js';
-import type { DiagnosisSettings } from './settings.js';
+import { type DiagnosisSettings, diagnosisSettings } from './settings.js';
 
 export interface DiagnosisParts {
   /** Who discovers and labels; absent: the offline analyst with the run's seed. */
@@ -17,11 +17,11 @@ export interface DiagnosisParts {
 }
 
 /**
- * The step `diagnose` of a run: reads the base model's rollouts, writes `diagnosis/`. Quick and deterministic, so
- * a killed step is simply done again.
+ * The step `diagnose` of a run: reads the base model's rollouts, writes `diagnosis/`. A killed step is simply done
+ * again: offline it is quick, and what a language model answered is in the journal.
  * @returns what was found, as in `capabilities.json`.
  * @throws InputError when there are no rollouts; InvalidRecordError for a damaged file; RangeError for settings
- *   that contradict each other; `context.signal.reason` when aborted.
+ *   that contradict each other; `context.signal.reason` when aborted; what the analyst throws.
  */
 export async function runDiagnosis(
   context: StepContext,
@@ -33,12 +33,25 @@ export async function runDiagnosis(
     throw new InputError(`${path}: there are no rollouts to diagnose`, 'Run the step `rollout` first.');
   const trajectories: Trajectory[] = [];
   for await (const trajectory of readTrajectories(path)) trajectories.push(trajectory);
+  const say = (text: string) => context.emit({ type: 'message', step: 'diagnose', level: 'info', text });
+  const { raters } = diagnosisSettings(settings);
+  for (const line of analyst.preview?.(trajectories.filter(isJudged), raters) ?? []) say(line);
   const diagnosis = await diagnose(trajectories, analyst, {
     ...settings,
     seed: context.seed,
     signal: context.signal,
-    onRater: (done, total) =>
-      context.emit({ type: 'progress', step: 'diagnose', task: 'raters', done, total, unit: 'raters' }),
+    onLabelled: (done, total) => {
+      const note = analyst.standing?.();
+      context.emit({
+        type: 'progress',
+        step: 'diagnose',
+        task: 'raters',
+        done,
+        total,
+        unit: 'attempts',
+        ...(note ? { note } : {}),
+      });
+    },
   });
   for (const text of diagnosis.result.warnings)
     context.emit({ type: 'message', step: 'diagnose', level: 'warning', text });
@@ -46,6 +59,8 @@ export async function runDiagnosis(
   // Rater files of an earlier try with more raters would be taken for this one's.
   rmSync(join(folder, 'raters'), { recursive: true, force: true });
   writeDiagnosis(folder, diagnosis);
+  const standing = analyst.standing?.();
+  if (standing) say(standing);
   return diagnosis.result;
 }
 

@@ -8,7 +8,10 @@ import { charactersOf, estimateTokens, shorten } from './tokens.js';
  * What of an attempt may be shown. Outcome, reward, checks and termination are not in it: whoever reads it cannot
  * be told the verdict by mistake.
  */
-export type ShownTrajectory = Pick<Trajectory, 'messages' | 'tools' | 'systemPrompt' | 'reference' | 'metadata'>;
+export type ShownTrajectory = Pick<
+  Trajectory,
+  'messages' | 'tools' | 'systemPrompt' | 'reference' | 'metadata'
+>;
 
 export interface CompactOptions {
   readonly family: Family;
@@ -67,14 +70,19 @@ export function compactTrajectory(trajectory: ShownTrajectory, options: CompactO
   const within = (text: string, share: number) => shorten(text, charactersOf(tokens * share), 0.8);
   const system = trajectory.messages.filter((message) => message.role === 'system');
   const policyText =
-    system.length > 0 ? system.map((message) => message.content).join('\n\n') : (trajectory.systemPrompt ?? '');
+    system.length > 0
+      ? system.map((message) => message.content).join('\n\n')
+      : (trajectory.systemPrompt ?? '');
   const policy = within(policyText.trim(), POLICY_SHARE) || '(none was recorded)';
   const tools = within(toolLines(trajectory), TOOLS_SHARE);
   const ending = within(endingOf(trajectory, family), ENDING_SHARE);
   const reference = options.reference ? referenceText(trajectory) : null;
   const shownReference = reference === null ? null : within(reference, REFERENCE_SHARE);
 
-  const taken = [policy, tools, ending, shownReference ?? ''].reduce((sum, text) => sum + estimateTokens(text), 0);
+  const taken = [policy, tools, ending, shownReference ?? ''].reduce(
+    (sum, text) => sum + estimateTokens(text),
+    0,
+  );
   const room = Math.max(tokens - taken, Math.floor(tokens * 0.3));
   const { transcript, shortened, dropped } = fit(trajectory, family, room);
   const left = [
@@ -104,7 +112,8 @@ function fit(trajectory: ShownTrajectory, family: Family, tokens: number): Trans
   const room = charactersOf(tokens);
   let head = 0;
   let size = 0;
-  while (head < lines.length && size + lines[head]!.length + 1 <= room * 0.35) size += lines[head++]!.length + 1;
+  while (head < lines.length && size + lines[head]!.length + 1 <= room * 0.35)
+    size += lines[head++]!.length + 1;
   head = Math.max(head, 1);
   let tail = lines.length;
   while (tail > head && size + lines[tail - 1]!.length + 1 <= room * 0.95) size += lines[--tail]!.length + 1;
@@ -138,7 +147,12 @@ function linesOf(
       case 'user':
         return [`[${i}] user: ${cut(message.content, profile.words)}`];
       case 'assistant':
-        return assistantLines(message, i, (text) => cut(text, profile.words), (text) => cut(text, profile.call));
+        return assistantLines(
+          message,
+          i,
+          (text) => cut(text, profile.words),
+          (text) => cut(text, profile.call),
+        );
       case 'tool': {
         const name = message.name ?? names.get(message.tool_call_id);
         const of = name === undefined ? '' : ` of ${name}`;

@@ -5,7 +5,8 @@ import { isError, type ShownTrajectory } from './compact.js';
 /** Keys under which records of coding agents carry the final patch. */
 const PATCH_KEYS = ['patch', 'modelPatch', 'model_patch', 'submission', 'gitPatch', 'git_patch'] as const;
 /** Names of tools that only look, or do nothing to the world. */
-const LOOKS = /^(get|find|list|search|check|read|view|open|calculate|think|note|show|fetch|lookup|query|grep|cat|ls)(_|$)/i;
+const LOOKS =
+  /^(get|find|list|search|check|read|view|open|calculate|think|note|show|fetch|lookup|query|grep|cat|ls)(_|$)/i;
 
 /**
  * What stood at the end of an attempt, in words: for code repair the final patch, otherwise the changes that took
@@ -38,7 +39,8 @@ function patchOf({ metadata }: ShownTrajectory): string | null {
 /** Calls that are no look-up and came back without an error. */
 function effectiveChanges({ messages, reference }: ShownTrajectory): string[] {
   const results = new Map<string, boolean>();
-  for (const message of messages) if (message.role === 'tool') results.set(message.tool_call_id, isError(message));
+  for (const message of messages)
+    if (message.role === 'tool') results.set(message.tool_call_id, isError(message));
   return messages.flatMap((message, i) => {
     if (message.role !== 'assistant') return [];
     return (message.tool_calls ?? []).flatMap((call) => {

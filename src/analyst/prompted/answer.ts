@@ -16,7 +16,9 @@ export function readAnswer(text: string): ReadAnswer {
   if (words === '') return { problem: 'the answer is empty' };
   const whole = parse(words);
   if (whole) return whole;
-  const fences = [...words.matchAll(FENCE)].map((match) => parse(match[1]!.trim())).filter((found) => found !== null);
+  const fences = [...words.matchAll(FENCE)]
+    .map((match) => parse(match[1]!.trim()))
+    .filter((found) => found !== null);
   // The last fence is the answer where earlier ones hold drafts.
   if (fences.length > 0) return fences.at(-1)!;
   const inside = firstObject(words);

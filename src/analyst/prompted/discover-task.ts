@@ -49,7 +49,11 @@ function commonPolicy(attempts: readonly DiscoveryAttempt[]): string {
   return policies.size === 1 ? [...policies][0]! : '(each attempt has its own, see there)';
 }
 
-function attemptText({ trajectory, view }: DiscoveryAttempt, number: number, all: readonly DiscoveryAttempt[]): string {
+function attemptText(
+  { trajectory, view }: DiscoveryAttempt,
+  number: number,
+  all: readonly DiscoveryAttempt[],
+): string {
   // Discovery contrasts the two kinds; raters are never told (docs/analysts.md).
   const kind = trajectory.outcome === 'failed' ? 'missed its goal' : 'reached its goal';
   const sameTask = all.findIndex((other) => other.trajectory.taskId === trajectory.taskId) + 1;
@@ -78,13 +82,16 @@ function check(
   for (const [i, item] of entries.entries()) {
     const parsed = proposalShape.safeParse(item);
     if (!parsed.success) {
-      if (schemaFits) problems.push(`capabilities[${i}]: ${parsed.error.issues[0]?.message ?? 'wrong shape'}`);
+      if (schemaFits)
+        problems.push(`capabilities[${i}]: ${parsed.error.issues[0]?.message ?? 'wrong shape'}`);
       continue;
     }
     const { name, definition, elsewhere, examples } = parsed.data;
     const wrong =
       domainProblem({ name, definition }, domain) ??
-      (elsewhere.trim() === '' ? `${name}: name another domain where the same would be needed, or leave it out` : null);
+      (elsewhere.trim() === ''
+        ? `${name}: name another domain where the same would be needed, or leave it out`
+        : null);
     if (wrong !== null) {
       problems.push(wrong);
       continue;
@@ -94,7 +101,8 @@ function check(
       problems.push(`${name}: give one to four of the attempts 1 to ${attempts.length} as examples`);
       continue;
     }
-    if (known.length < examples.length) problems.push(`${name}: the attempts are numbered 1 to ${attempts.length}`);
+    if (known.length < examples.length)
+      problems.push(`${name}: the attempts are numbered 1 to ${attempts.length}`);
     good.push({
       name,
       definition: definition.trim(),
@@ -104,7 +112,8 @@ function check(
       })),
     });
   }
-  if (entries.length > candidates) problems.push(`${entries.length} capabilities are too many: at most ${candidates}`);
+  if (entries.length > candidates)
+    problems.push(`${entries.length} capabilities are too many: at most ${candidates}`);
   const value = joinNearDuplicates(good).slice(0, candidates);
   // Nothing wrong and nothing found is an answer; nothing left after refusals is none.
   return { value, problems, usable: value.length > 0 || (entries.length === 0 && problems.length === 0) };

@@ -13,7 +13,10 @@ const GENERIC = new Set(
   test tests text think time to toggle tool tools transfer type undo update use user users value values verify view
   web with work write zip`
     .split(/\s+/)
-    .filter((word) => !['address', 'book', 'delivered', 'exchange', 'payment', 'refuel', 'refund', 'return'].includes(word)),
+    .filter(
+      (word) =>
+        !['address', 'book', 'delivered', 'exchange', 'payment', 'refuel', 'refund', 'return'].includes(word),
+    ),
 );
 
 /** Businesses by name: a capability that names one is a rule of that business. */
@@ -39,17 +42,21 @@ export interface DomainWords {
 }
 
 /** Domain words of a set of attempts, from the names of the tools that were offered or called. */
-export function domainWords(trajectories: readonly Pick<Trajectory, 'messages' | 'tools' | 'metadata'>[]): DomainWords {
+export function domainWords(
+  trajectories: readonly Pick<Trajectory, 'messages' | 'tools' | 'metadata'>[],
+): DomainWords {
   const tools = new Set<string>();
   const words = new Set(BUSINESSES);
   for (const { messages, tools: offered, metadata } of trajectories) {
     for (const tool of offered) tools.add(tool.function.name);
     for (const message of messages)
-      if (message.role === 'assistant') for (const call of message.tool_calls ?? []) tools.add(call.function.name);
+      if (message.role === 'assistant')
+        for (const call of message.tool_calls ?? []) tools.add(call.function.name);
     if (typeof metadata.domain === 'string') for (const word of wordsOf(metadata.domain)) words.add(word);
   }
   for (const tool of tools)
-    for (const word of wordsOf(tool)) if (!GENERIC.has(word) && !GENERIC.has(singular(word))) words.add(singular(word));
+    for (const word of wordsOf(tool))
+      if (!GENERIC.has(word) && !GENERIC.has(singular(word))) words.add(singular(word));
   return { words, tools };
 }
 
@@ -73,9 +80,12 @@ export function domainProblem(
     return `${name} is a rule of this domain ("${own}"): name what is to be done in a way that any other domain could use, or leave it out`;
   // A tool called `bash` or `submit` is a plain word; one with an underscore is a name.
   const tool = [...domain.tools].find(
-    (candidate) => candidate.includes('_') && new RegExp(`(?<![A-Za-z0-9_])${escaped(candidate)}(?![A-Za-z0-9_])`).test(definition),
+    (candidate) =>
+      candidate.includes('_') &&
+      new RegExp(`(?<![A-Za-z0-9_])${escaped(candidate)}(?![A-Za-z0-9_])`).test(definition),
   );
-  if (tool !== undefined) return `the definition of ${name} names the tool ${tool}: say what is done, not by which tool`;
+  if (tool !== undefined)
+    return `the definition of ${name} names the tool ${tool}: say what is done, not by which tool`;
   const identifier = /(?<![\w])#?(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[\w-]{5,}(?![\w])/.exec(definition)?.[0];
   if (identifier !== undefined)
     return `the definition of ${name} names ${identifier}, which belongs to single attempts: leave such names out`;

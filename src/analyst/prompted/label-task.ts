@@ -114,7 +114,9 @@ function check(
     }
     const { capability, label, reason, evidence } = parsed.data;
     if (!candidates.some(({ name }) => name === capability)) {
-      problems.push(`labels[${i}]: ${JSON.stringify(capability)} is none of the capabilities; use their names verbatim`);
+      problems.push(
+        `labels[${i}]: ${JSON.stringify(capability)} is none of the capabilities; use their names verbatim`,
+      );
       continue;
     }
     if (pairs.has(capability) || twice.has(capability)) {

@@ -55,7 +55,8 @@ function check(
   const place = (member: number, where: string) => {
     if (proposals[member - 1] === undefined)
       problems.push(`${where}: there is no proposal ${member}; they are numbered 1 to ${proposals.length}`);
-    else if (places.has(member)) problems.push(`proposal ${member} stands in ${places.get(member)} and in ${where}`);
+    else if (places.has(member))
+      problems.push(`proposal ${member} stands in ${places.get(member)} and in ${where}`);
     else places.set(member, where);
   };
   for (const { name, definition, members } of capabilities) {

@@ -1,10 +1,25 @@
 /** Endings that make no other word of a word: `verifying`, `verification` and `verified` are one. */
-const ENDINGS = /(?:ifications?|ications?|ations?|itions?|ings?|ments?|ness|ities|ity|ies|ied|ed|es|s|y|e|ion|ions)$/;
+const ENDINGS =
+  /(?:ifications?|ications?|ations?|itions?|ings?|ments?|ness|ities|ity|ies|ied|ed|es|s|y|e|ion|ions)$/;
 /** Words of names that hardly tell one capability from another. */
-const WEAK = new Set(['and', 'of', 'the', 'in', 'for', 'to', 'with', 'across', 'skill', 'ability', 'capability']);
+const WEAK = new Set([
+  'and',
+  'of',
+  'the',
+  'in',
+  'for',
+  'to',
+  'with',
+  'across',
+  'skill',
+  'ability',
+  'capability',
+]);
 const FILLER = new Set(
   `the a an and or of in to for with that this it is are be by as on at from not no any all when where which what who
-  agent needs need must before after than then into its their has have had does do done rather one each every`.split(/\s+/),
+  agent needs need must before after than then into its their has have had does do done rather one each every`.split(
+    /\s+/,
+  ),
 );
 const SAME_NAME = 0.75;
 const SAME_DEFINITION = 0.6;

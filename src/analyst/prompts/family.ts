@@ -2,7 +2,8 @@ import type { Trajectory } from '../../trajectory/trajectory.js';
 import type { Family } from './library.js';
 
 /** Names that tools have which edit and run code. */
-const CODE_TOOL = /^(bash|shell|execute_bash|run_command|terminal|str_replace|str_replace_editor|str_replace_based_edit_tool|edit|edit_file|open_file|apply_patch|submit|finish|execute_ipython_cell|python)$/i;
+const CODE_TOOL =
+  /^(bash|shell|execute_bash|run_command|terminal|str_replace|str_replace_editor|str_replace_based_edit_tool|edit|edit_file|open_file|apply_patch|submit|finish|execute_ipython_cell|python)$/i;
 /** Formats of coding agents, as the importers call them. */
 const CODE_SOURCE = /swe|openhands|code-repair/i;
 
@@ -18,7 +19,8 @@ export function familyOf(trajectories: readonly Pick<Trajectory, 'source' | 'mes
       message.role === 'assistant' ? (message.tool_calls ?? []).map((call) => call.function.name) : [],
     );
     const names = new Set([...called, ...offered.map((tool) => tool.function.name)]);
-    const isCode = CODE_SOURCE.test(source) || (called.length > 0 && called.every((name) => CODE_TOOL.test(name)));
+    const isCode =
+      CODE_SOURCE.test(source) || (called.length > 0 && called.every((name) => CODE_TOOL.test(name)));
     if (isCode) code++;
     else if (names.size > 0) tools++;
   }

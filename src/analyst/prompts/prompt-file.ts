@@ -30,7 +30,10 @@ export interface PromptFile {
 
 const frontMatter = z.strictObject({
   purpose: z.string().min(1),
-  inputs: z.record(z.string().regex(/^[a-z][a-z_]*$/, 'input names are written small_with_underscores'), z.string()),
+  inputs: z.record(
+    z.string().regex(/^[a-z][a-z_]*$/, 'input names are written small_with_underscores'),
+    z.string(),
+  ),
   output: z.record(z.string(), z.unknown()),
 });
 
