@@ -66,7 +66,7 @@ export class ChatFormat {
       messages: messages.map(toTemplateMessage),
       tools: tools.length > 0 ? tools : undefined,
       add_generation_prompt: generation,
-      bos_token: '',
+      bos_token: this.#tokenizer.bosToken ?? '',
       eos_token: this.#eosToken,
     });
   }

@@ -38,6 +38,8 @@ export interface Tokenizer {
   /** Id of a token given by its text; undefined when the vocabulary lacks it. */
   tokenId(token: string): number | undefined;
   readonly eosTokenIds: readonly number[];
+  /** Text of the token that begins a sequence, which chat templates write themselves; absent or '' for none. */
+  readonly bosToken?: string;
 }
 
 export interface SampleRequest {

@@ -18,7 +18,7 @@ import type {
   Trainable,
 } from '../contract.js';
 import { readAdapterFolder, writeAdapterFolder } from './adapter-folder.js';
-import { type ModelFolder, readModelFolder } from './folder/model-folder.js';
+import { type ModelFolder, readModel } from './folder/model-folder.js';
 import { readGates, writeGates } from './mixture-folder.js';
 import { countParameters, type ModelConfig } from './model/config.js';
 import { gateShapes, initializeGates } from './model/gates.js';
@@ -36,7 +36,7 @@ import { readStateFile, writeStateFile } from './state-file.js';
 import { type Model, Trainer } from './train/trainer.js';
 
 export interface LocalEngineOptions {
-  /** A Hugging Face folder: config.json, safetensors, tokenizer.json, optionally a chat template. */
+  /** A Hugging Face folder (config.json, safetensors, tokenizer.json, optionally a chat template), or a GGUF file. */
   readonly model: string;
   /** Threads for training and for sampling, one core each. Results depend on it in their last bits. Default 2. */
   readonly threads?: number;
@@ -72,11 +72,11 @@ interface HeldMixture {
  * @throws Error naming the file and field or tensor when the folder is not a model this engine runs.
  */
 export async function openLocalEngine(options: LocalEngineOptions): Promise<LocalEngine> {
-  return new LocalEngine(readModelFolder(resolve(options.model)), options);
+  return new LocalEngine(readModel(resolve(options.model)), options);
 }
 
 /**
- * A model of the Qwen3 family on this machine's cores: ONNX Runtime runs every kernel in worker threads, which start
+ * A Qwen3, Qwen2 or Llama model on this machine's cores: ONNX Runtime runs every kernel in worker threads, which start
  * when they are first needed.
  */
 export class LocalEngine implements Engine {

@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Template } from '@huggingface/jinja';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { countParameters, type ModelConfig } from '../model/config.js';
@@ -127,7 +128,9 @@ describe('a model folder', () => {
       { name: 'tool_use', template: 'tools' },
       { name: 'default', template: 'usual' },
     ]);
-    expect(readModelFolder(folder).chatTemplate).toBe('usual');
+    // As in transformers: conversations with tools take the template of that name.
+    const template = new Template(readModelFolder(folder).chatTemplate as string);
+    expect([template.render({ tools: [{}] }), template.render({})]).toEqual(['tools', 'usual']);
     write([{ name: 'rag', template: 'x' }]);
     expect(() => readModelFolder(folder)).toThrow('"default"');
   });
@@ -151,12 +154,14 @@ describe('config.json', () => {
   });
   test.each([
     [{ model_type: 'mamba' }, '"mamba"'],
-    [{ model_type: undefined, architectures: ['LlamaForCausalLM'] }, 'LlamaForCausalLM'],
+    [{ model_type: undefined, architectures: ['MistralForCausalLM'] }, '"MistralForCausalLM"'],
+    [{ model_type: 'qwen2', architectures: ['Qwen2ForRewardModel'] }, '"Qwen2ForRewardModel"'],
+    [{ model_type: 'llama', mlp_bias: true }, '"mlp_bias"'],
     [{ num_key_value_heads: 3 }, 'multiple'],
     [{ hidden_size: 'big' }, '"hidden_size"'],
     [{ attention_bias: true }, '"attention_bias"'],
     [{ rope_scaling: { rope_type: 'yarn', factor: 4 } }, '"yarn"'],
-    [{ rope_parameters: { rope_type: 'llama3', rope_theta: 1 } }, '"llama3"'],
+    [{ rope_parameters: { rope_type: 'llama3', rope_theta: 1 } }, '"factor"'],
     [{ layer_types: ['sliding_attention'] }, '"layer_types"'],
     [{ quantization_config: { bits: 4 } }, '"quantization_config"'],
     [{ eos_token_id: 'end' }, '"eos_token_id"'],

@@ -1,9 +1,12 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { writeFileWhole, writeJsonWhole } from '../../../run/files.js';
 import { type ModelConfig, parameterShapes } from '../model/config.js';
 import { readChatTemplate } from './chat-template.js';
 import { formatModelConfig, parseModelConfig, parseTokenIds } from './config.js';
+import { openGguf } from './gguf/gguf-file.js';
+import { ggufConfig, ggufParameters } from './gguf/gguf-model.js';
+import { ggufTokenizer } from './gguf/gguf-tokenizer.js';
 import { readModelTensors, type Tensors, writeSafetensors } from './safetensors.js';
 import { FolderTokenizer } from './tokenizer.js';
 
@@ -24,6 +27,50 @@ export interface TokenizerFiles {
   /** Content of tokenizer_config.json. */
   readonly tokenizerConfig: Readonly<Record<string, unknown>>;
   readonly chatTemplate: string | null;
+}
+
+/**
+ * Reads a model: a Hugging Face folder, a GGUF file, or a folder that holds one GGUF file and no config.json.
+ * @throws Error naming file and field or tensor.
+ */
+export function readModel(path: string): ModelFolder {
+  if (!existsSync(path)) throw new Error(`${path} is missing: no model folder and no GGUF file`);
+  if (!statSync(path).isDirectory()) return readGgufModel(path);
+  if (existsSync(join(path, 'config.json'))) return readModelFolder(path);
+  const files = readdirSync(path).filter((name) => name.endsWith('.gguf'));
+  if (files.length > 1) throw new Error(`${path} holds ${files.length} GGUF files: name one of them`);
+  return files.length === 1 ? readGgufModel(join(path, files[0] as string)) : readModelFolder(path);
+}
+
+/**
+ * Reads a GGUF file; quantised tensors become f32. Tokenizer and chat template come from tokenizer.json,
+ * tokenizer_config.json and chat_template.jinja where they stand beside the file, else from its metadata.
+ * @throws Error naming file and field or tensor.
+ */
+export function readGgufModel(path: string): ModelFolder {
+  const file = openGguf(path);
+  try {
+    const config = ggufConfig(file);
+    const folder = dirname(path);
+    const beside = (name: string) => {
+      const found = join(folder, name);
+      return existsSync(found) ? readJson(found) : null;
+    };
+    const tokenizerJson = beside('tokenizer.json');
+    const made = tokenizerJson === null ? ggufTokenizer(file.metadata, path) : null;
+    const tokenizerConfig = beside('tokenizer_config.json') ?? made?.tokenizerConfig ?? {};
+    const template = file.metadata.get('tokenizer.chat_template');
+    return {
+      path,
+      config,
+      parameters: ggufParameters(file, config),
+      tokenizer: new FolderTokenizer(made?.tokenizer ?? tokenizerJson!, tokenizerConfig, config.eosTokenIds),
+      chatTemplate:
+        readChatTemplate(folder, tokenizerConfig) ?? (typeof template === 'string' ? template : null),
+    };
+  } finally {
+    file.close();
+  }
 }
 
 /**

@@ -1,6 +1,7 @@
 import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { writeFileWhole } from '../../../run/files.js';
+import { halfToNumber } from './half.js';
 
 /** A dense f32 tensor, row-major. */
 export interface Tensor {
@@ -235,16 +236,6 @@ function toFloat32(bytes: Uint8Array, dtype: string): Float32Array {
     for (let i = 0; i < halves.length; i++) data[i] = halfToNumber(halves[i] as number);
   }
   return data;
-}
-
-/** IEEE 754 binary16 → number. */
-function halfToNumber(bits: number): number {
-  const sign = bits & 0x8000 ? -1 : 1;
-  const exponent = (bits >>> 10) & 0x1f;
-  const fraction = bits & 0x3ff;
-  if (exponent === 0) return sign * fraction * 2 ** -24;
-  if (exponent === 31) return fraction === 0 ? sign * Infinity : Number.NaN;
-  return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
 }
 
 function decodeUtf8(bytes: Uint8Array, source: string): string {

@@ -7,6 +7,7 @@ import type { Tokenizer } from '../../contract.js';
  */
 export class FolderTokenizer implements Tokenizer {
   readonly eosTokenIds: readonly number[];
+  readonly bosToken: string;
   readonly #tokenizer: HuggingFaceTokenizer;
   readonly #hasDecoder: boolean;
 
@@ -18,6 +19,7 @@ export class FolderTokenizer implements Tokenizer {
     this.#tokenizer = new HuggingFaceTokenizer(tokenizerJson, tokenizerConfig);
     this.#hasDecoder = this.#tokenizer.decoder !== null;
     this.eosTokenIds = eosTokenIds;
+    this.bosToken = tokenText((tokenizerConfig as { bos_token?: unknown }).bos_token);
   }
 
   /** @throws Error when the text holds something that the vocabulary cannot express and there is no unknown token. */
@@ -43,4 +45,11 @@ export class FolderTokenizer implements Tokenizer {
   tokenId(token: string): number | undefined {
     return this.#tokenizer.token_to_id(token);
   }
+}
+
+/** `bos_token` of tokenizer_config.json: a text, or an object with it as `content`; '' for none. */
+function tokenText(token: unknown): string {
+  if (typeof token === 'string') return token;
+  const content = (token as { content?: unknown } | null | undefined)?.content;
+  return typeof content === 'string' ? content : '';
 }
