@@ -156,11 +156,16 @@ function drawVariants(random: Random): Variant[] {
 const listing = (variants: readonly Variant[]): string =>
   JSON.stringify({ variants: variants.map((v) => `$${v.price} ${variantRef(v)}`) });
 
-/** A wish that one of the variants fulfils, and that variant. */
+/** A wish that one of the variants fulfils, and that variant. Comparing prices is learned last, so it is asked most. */
 function drawWish(random: Random, variants: readonly Variant[]): { wish: string; right: Variant } {
-  const wished = random.pick(variants);
-  if (random.chance(0.5)) return { wish: wishExact(wished.colour, wished.size), right: wished };
-  const same = variants.filter((v) => v.colour === wished.colour);
+  if (random.chance(0.35)) {
+    const wished = random.pick(variants);
+    return { wish: wishExact(wished.colour, wished.size), right: wished };
+  }
+  const alike = (variant: Variant) => variants.filter((v) => v.colour === variant.colour);
+  const contested = variants.filter((variant) => alike(variant).length > 1);
+  const wished = random.pick(contested.length > 0 ? contested : variants);
+  const same = alike(wished);
   const right = same.reduce((a, b) => (b.price < a.price ? b : a));
   return { wish: wishCheapest(wished.colour), right };
 }
