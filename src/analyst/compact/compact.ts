@@ -84,7 +84,7 @@ export function compactTrajectory(trajectory: ShownTrajectory, options: CompactO
     0,
   );
   const room = Math.max(tokens - taken, Math.floor(tokens * 0.3));
-  const { transcript, shortened, dropped } = fit(trajectory, family, room);
+  const { transcript, shortened, dropped } = fitted(trajectory, family, room);
   const left = [
     ...(shortened > 0 ? [`${shortened} texts shortened`] : []),
     ...(dropped > 0 ? [`${dropped} messages in the middle left out`] : []),
@@ -100,7 +100,7 @@ interface Transcript {
   readonly dropped: number;
 }
 
-function fit(trajectory: ShownTrajectory, family: Family, tokens: number): Transcript {
+function fitted(trajectory: ShownTrajectory, family: Family, tokens: number): Transcript {
   let last: { lines: readonly string[]; shortened: number } = { lines: [], shortened: 0 };
   for (const profile of PROFILES) {
     last = linesOf(trajectory.messages, family, profile);
@@ -142,8 +142,6 @@ function linesOf(
   const names = callNames(messages);
   const lines = messages.flatMap((message, i): string[] => {
     switch (message.role) {
-      case 'system':
-        return [];
       case 'user':
         return [`[${i}] user: ${cut(message.content, profile.words)}`];
       case 'assistant':
@@ -161,6 +159,8 @@ function linesOf(
         const most = failed ? Math.max(profile.result, 1_000) : profile.result;
         return [`[${i}] ${failed ? 'error' : 'result'}${of}: ${cut(message.content, most, resultHead)}`];
       }
+      default:
+        return [];
     }
   });
   return { lines, shortened };

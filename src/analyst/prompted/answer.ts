@@ -78,6 +78,8 @@ export function schemaProblems(schema: JsonSchema, value: unknown): string[] {
 }
 
 function wordsFor(issue: z.core.$ZodIssue, above: readonly PropertyKey[]): string[] {
+  // What is said beyond the schema does no harm, and is not worth another request.
+  if (issue.code === 'unrecognized_keys') return [];
   const path = [...above, ...issue.path];
   if (issue.code === 'invalid_union') {
     // Of `object or null` the branch that came nearest tells the most.

@@ -21,8 +21,6 @@ export interface DiscoveryQuestion {
   /** Most proposals. */
   readonly candidates: number;
   readonly domain: DomainWords;
-  /** Called with what is wrong with a proposal that was refused for good. */
-  readonly onRefused?: (problem: string) => void;
 }
 
 /** One batch of discovery: attempts of both kinds, candidates for what the ones lack and the others have. */
@@ -31,6 +29,7 @@ export function discoverTask(question: DiscoveryQuestion): Task<readonly Proposa
   return {
     purpose: 'discover',
     id: question.id,
+    salt: '',
     prompt: () =>
       renderPrompt(prompt, {
         policy: commonPolicy(attempts),
@@ -40,6 +39,8 @@ export function discoverTask(question: DiscoveryQuestion): Task<readonly Proposa
       }),
     check: (answer) => check(answer, prompt, attempts, candidates, domain),
     combine: (earlier, later) => joinNearDuplicates([...earlier, ...later]).slice(0, candidates),
+    // Nothing left after refusals is no answer.
+    isComplete: (proposals) => proposals.length > 0,
   };
 }
 
@@ -75,7 +76,6 @@ function check(
     return {
       value: null,
       problems: problems.length > 0 ? problems : ['capabilities: a list is wanted'],
-      usable: false,
     };
   const schemaFits = problems.length === 0;
   const good: Proposal[] = [];
@@ -116,5 +116,5 @@ function check(
     problems.push(`${entries.length} capabilities are too many: at most ${candidates}`);
   const value = joinNearDuplicates(good).slice(0, candidates);
   // Nothing wrong and nothing found is an answer; nothing left after refusals is none.
-  return { value, problems, usable: value.length > 0 || (entries.length === 0 && problems.length === 0) };
+  return { value, problems };
 }

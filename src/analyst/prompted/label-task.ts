@@ -45,6 +45,7 @@ export function labelTask(question: LabelQuestion): Task<readonly LabelledPair[]
   return {
     purpose: 'label',
     id: question.id,
+    salt: `rater ${rater}`,
     prompt: (attempt) => {
       const order = question.random.fork('order', rater, attempt).shuffle(candidates);
       return renderPrompt(
@@ -68,6 +69,7 @@ export function labelTask(question: LabelQuestion): Task<readonly LabelledPair[]
         const pair = [...earlier, ...later].find(({ capability }) => capability === name);
         return pair ? [pair] : [];
       }),
+    isComplete: (pairs) => pairs.length === candidates.length,
   };
 }
 
@@ -101,7 +103,6 @@ function check(
     return {
       value: null,
       problems: problems.length > 0 ? problems : ['labels: a list is wanted'],
-      usable: false,
     };
   const pairs = new Map<string, LabelledPair>();
   const twice = new Set<string>();
@@ -146,7 +147,7 @@ function check(
     if (!pairs.has(name) && !problems.some((problem) => problem.includes(name)))
       problems.push(`${name} has no valid label`);
   const value = candidates.flatMap(({ name }) => pairs.get(name) ?? []);
-  return { value, problems, usable: value.length === candidates.length && twice.size === 0 };
+  return { value, problems };
 }
 
 /** What is wrong with the evidence of a LACKING label, or null. */

@@ -30,10 +30,12 @@ export function mergeTask(question: {
   return {
     purpose: 'merge',
     id: question.id,
+    salt: '',
     prompt: () => renderPrompt(prompt, { proposals: list, candidates: String(candidates) }),
     check: (answer) => check(answer, prompt, proposals, candidates, domain),
     // A merge is taken whole or not at all: halves of two answers do not fit together.
     combine: (_, later) => later,
+    isComplete: () => true,
   };
 }
 
@@ -48,7 +50,7 @@ function check(
   const parsed = shape.safeParse(answer);
   if (!parsed.success) {
     const said = problems.length > 0 ? problems : ['capabilities and left_out are wanted'];
-    return { value: null, problems: said, usable: false };
+    return { value: null, problems: said };
   }
   const { capabilities, left_out } = parsed.data;
   const places = new Map<number, string>();
@@ -75,11 +77,11 @@ function check(
   for (const [i, a] of capabilities.entries())
     for (const b of capabilities.slice(i + 1))
       if (areNearDuplicates(a, b)) problems.push(`${a.name} and ${b.name} say the same: join them`);
-  if (problems.length > 0) return { value: null, problems, usable: false };
+  if (problems.length > 0) return { value: null, problems };
   const value = capabilities.map(({ name, definition, members }) => ({
     ...asOne(members.map((member) => proposals[member - 1]!)),
     name,
     definition: definition.trim(),
   }));
-  return { value, problems, usable: true };
+  return { value, problems };
 }

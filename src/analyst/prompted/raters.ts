@@ -20,6 +20,9 @@ export interface PromptedOptions {
   readonly seed: number;
   /** Called when everything is labelled, to say or refuse what whoever answers left open. */
   readonly finish?: () => void;
+  /** What the work costs, in lines for people. */
+  readonly preview?: (workload: Workload) => readonly string[];
+  readonly standing?: () => string;
 }
 
 /** Requests and tokens that a diagnosis will take, before any is sent. */
@@ -74,7 +77,7 @@ export class PromptedRaters implements Prompted {
     const domain = domainWords(trajectories);
     const prompt = library.of(this.#family, 'discover');
     const batches = this.#batches(trajectories);
-    const replies = await Promise.all(
+    const replies = await allOf(
       batches.map((attempts, i) =>
         this.#asker.ask(
           discoverTask({
@@ -156,6 +159,15 @@ export class PromptedRaters implements Prompted {
 
   finish(): void {
     this.#options.finish?.();
+  }
+
+  preview(trajectories: readonly Trajectory[], raters: number): readonly string[] {
+    const { preview } = this.#options;
+    return preview ? preview(this.workload(trajectories, raters)) : [];
+  }
+
+  standing(): string {
+    return this.#options.standing?.() ?? '';
   }
 
   /** What was refused and what got no answer, in words; the same for the same answers. */
@@ -242,7 +254,19 @@ export class PromptedRaters implements Prompted {
   }
 }
 
-type Prompted = Pick<Analyst, 'name' | 'concurrency' | 'discover' | 'label' | 'finish' | 'remarks'>;
+type Prompted = Pick<
+  Analyst,
+  'name' | 'concurrency' | 'discover' | 'label' | 'finish' | 'remarks' | 'preview' | 'standing'
+>;
+
+/** All results; an error only once the others are in, for they may have been paid. @throws the first error. */
+async function allOf<T>(promises: readonly Promise<T>[]): Promise<T[]> {
+  const settled = await Promise.allSettled(promises);
+  return settled.map((result) => {
+    if (result.status === 'rejected') throw result.reason;
+    return result.value;
+  });
+}
 
 /** A number with the zeros that sort it: `007` of 250. */
 function number(value: number, of: number): string {

@@ -1,3 +1,4 @@
+import { InputError } from '../../run/errors.js';
 import type { JsonSchema } from '../../trajectory/trajectory.js';
 import { PLACEHOLDER, type PromptFile } from './prompt-file.js';
 
@@ -14,7 +15,7 @@ export interface RenderedPrompt {
  * Fills a prompt's inputs in. The answer's schema is put at the end of the instructions, so that an endpoint that
  * cannot be told of it otherwise knows it too.
  * @param schema instead of the prompt's own, where the inputs narrow it (names to choose from).
- * @throws RangeError when an input is not given, or one is given that the prompt does not know.
+ * @throws InputError when the prompt names an input that is not given.
  */
 export function renderPrompt(
   prompt: PromptFile,
@@ -22,7 +23,11 @@ export function renderPrompt(
   schema: JsonSchema = prompt.output,
 ): RenderedPrompt {
   for (const name of Object.keys(prompt.inputs))
-    if (inputs[name] === undefined) throw new RangeError(`prompt ${prompt.id}: input ${name} is not given`);
+    if (inputs[name] === undefined)
+      throw new InputError(
+        `${prompt.file}: nothing is given for the input ${name}`,
+        `The inputs of this prompt are ${Object.keys(inputs).join(', ')}.`,
+      );
   // One pass: an input that holds `{{…}}` itself stays as it is.
   const fill = (text: string) => text.replace(PLACEHOLDER, (_, name: string) => inputs[name]!);
   const answer = [
