@@ -78,67 +78,104 @@ export function referenceRaterFile({ attempt, totals, labels }: RaterFile): Rate
 
 /**
  * Checks a rater file, this project's or the reference implementation's: the six lists of each capability have
- * to hold as many failed and passed trajectories as the totals say, each once; those that `missing` names belong to
- * the totals and to no list.
+ * to hold as many failed and passed trajectories as the totals say, each once, and the same ones for every
+ * capability. Those that `missing` names belong to the totals and to no list.
  * @throws RecordError naming the capability and the trajectory.
  */
 export function parseRaterFile(value: unknown): RaterFile {
   const file = read.object(value, '(file)');
   const attempt = read.count(file.attempt, 'attempt');
-  const totals = read.object(file.totals, 'totals');
-  const total_failed = read.count(totals.total_failed, 'totals.total_failed');
-  const total_passed = read.count(totals.total_passed, 'totals.total_passed');
+  const given = read.object(file.totals, 'totals');
+  const totals = {
+    total_failed: read.count(given.total_failed, 'totals.total_failed'),
+    total_passed: read.count(given.total_passed, 'totals.total_passed'),
+  };
   const labels: { [capability: string]: LabelLists } = {};
   const unlabelled = file.missing === undefined ? {} : read.object(file.missing, 'missing');
   const missing: { [capability: string]: string[] } = {};
+  let first: { readonly capability: string; readonly all: ReadonlyMap<string, string | null> } | null = null;
   for (const [capability, item] of Object.entries(read.object(file.labels, 'labels'))) {
-    const given = read.object(item, `labels.${capability}`);
-    const lists = Object.fromEntries(
-      LIST_NAMES.map((name) => [
-        name,
-        read
-          .list(given[name], `labels.${capability}.${name}`)
-          .map((id) => read.id(id, `labels.${capability}.${name}`)),
-      ]),
-    ) as unknown as LabelLists;
-    const seen = new Map<string, string>();
-    for (const name of LIST_NAMES)
-      for (const id of lists[name]) {
-        const earlier = seen.get(id);
-        if (earlier !== undefined)
-          throw new RecordError(`labels.${capability}: trajectory ${id} stands in ${earlier} and in ${name}`);
-        seen.set(id, name);
-      }
-    const without = read
-      .list(unlabelled[capability] ?? [], `missing.${capability}`)
-      .map((id) => read.id(id, `missing.${capability}`));
-    for (const id of without)
-      if (seen.has(id))
-        throw new RecordError(`missing.${capability}: trajectory ${id} stands in ${seen.get(id)} too`);
-    const held = { failed: 0, passed: 0 };
-    for (const kind of ['lacking', 'present', 'na'] as const)
-      for (const outcome of ['failed', 'passed'] as const)
-        held[outcome] += lists[`${kind}_${outcome}`].length;
-    const short = { failed: total_failed - held.failed, passed: total_passed - held.passed };
-    for (const outcome of ['failed', 'passed'] as const)
-      if (short[outcome] < 0 || (short[outcome] > 0 && without.length === 0))
+    const lists = listsOf(item, capability);
+    const without = idsOf(unlabelled[capability] ?? [], `missing.${capability}`);
+    checkTotals(lists, without, capability, totals);
+    const all = outcomesOf(lists, without);
+    first ??= { capability, all };
+    for (const [id, outcome] of all) {
+      const other = first.all.get(id);
+      if (other === undefined || (outcome !== null && other !== null && outcome !== other))
         throw new RecordError(
-          `labels.${capability} holds ${held[outcome]} ${outcome} trajectories, the totals say ${held[outcome] + short[outcome]}`,
+          `labels.${capability}: trajectory ${id} ${other === undefined ? 'does not stand' : `stands as ${other}`} in labels.${first.capability}`,
         );
-    if (short.failed + short.passed !== without.length)
-      throw new RecordError(
-        `missing.${capability} names ${without.length} trajectories, the totals leave ${short.failed + short.passed}`,
-      );
+    }
     labels[capability] = lists;
     if (without.length > 0) missing[capability] = without;
   }
   return {
     attempt,
-    totals: { total_failed, total_passed },
+    totals,
     labels,
     ...(file.evidence === undefined ? {} : { evidence: evidenceOf(file.evidence) }),
     ...(Object.keys(missing).length > 0 ? { missing } : {}),
   };
+}
+
+const idsOf = (value: unknown, field: string) => read.list(value, field).map((id) => read.id(id, field));
+
+/** The six lists, no id in two of them. */
+function listsOf(value: unknown, capability: string): LabelLists {
+  const given = read.object(value, `labels.${capability}`);
+  const seen = new Map<string, string>();
+  return Object.fromEntries(
+    LIST_NAMES.map((name) => {
+      const ids = idsOf(given[name], `labels.${capability}.${name}`);
+      for (const id of ids) {
+        const earlier = seen.get(id);
+        if (earlier !== undefined)
+          throw new RecordError(`labels.${capability}: trajectory ${id} stands in ${earlier} and in ${name}`);
+        seen.set(id, name);
+      }
+      return [name, ids];
+    }),
+  ) as unknown as LabelLists;
+}
+
+/** The lists and what is missing have to make up the totals. */
+function checkTotals(
+  lists: LabelLists,
+  missing: readonly string[],
+  capability: string,
+  { total_failed, total_passed }: RaterFile['totals'],
+): void {
+  for (const id of missing)
+    if (LIST_NAMES.some((name) => lists[name].includes(id)))
+      throw new RecordError(`missing.${capability}: trajectory ${id} has a label`);
+  let short = 0;
+  for (const [outcome, total] of [
+    ['failed', total_failed],
+    ['passed', total_passed],
+  ] as const) {
+    const held = (['lacking', 'present', 'na'] as const).reduce(
+      (sum, kind) => sum + lists[`${kind}_${outcome}`].length,
+      0,
+    );
+    if (held > total || (held < total && missing.length === 0))
+      throw new RecordError(
+        `labels.${capability} holds ${held} ${outcome} trajectories, the totals say ${total}`,
+      );
+    short += total - held;
+  }
+  if (short !== missing.length)
+    throw new RecordError(
+      `missing.${capability} names ${missing.length} trajectories, the totals leave ${short}`,
+    );
+}
+
+/** Every trajectory of one capability with the outcome that its list names; null for one without a label. */
+function outcomesOf(lists: LabelLists, without: readonly string[]): Map<string, string | null> {
+  const outcomes = new Map<string, string | null>(without.map((id) => [id, null]));
+  for (const name of LIST_NAMES)
+    for (const id of lists[name]) outcomes.set(id, name.endsWith('_failed') ? 'failed' : 'passed');
+  return outcomes;
 }
 
 function evidenceOf(value: unknown): RaterFile['evidence'] & object {
