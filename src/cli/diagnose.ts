@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { OfflineRaters } from '../analyst/offline/offline.js';
 import { diagnose } from '../diagnosis/diagnose.js';
-import { writeDiagnosis } from '../diagnosis/files.js';
+import { exportDiagnosis, writeDiagnosis } from '../diagnosis/files.js';
+import { importedDiagnosis } from '../diagnosis/imported.js';
 import { diagnosisSettings } from '../diagnosis/settings.js';
 import { diagnosisPage } from '../report/diagnosis.js';
 import { chooseCases } from '../report/diagnosis-view.js';
@@ -28,6 +29,10 @@ export interface DiagnoseFlags {
   readonly keep?: number | string;
   /** Leave out records that cannot be read, and list them. */
   readonly skipInvalid?: boolean;
+  /** Folder with the labels: rater files instead of an analyst. */
+  readonly importRaters?: string;
+  /** Folder for labels and selection in the reference implementation's format. */
+  readonly export?: string;
 }
 
 /** What was read from one file. */
@@ -46,12 +51,22 @@ const DEFAULT_SEED = 1;
  * @throws InputError for wrong options, files that cannot be read and bad records; the file system's own error.
  */
 export async function diagnoseFiles(files: readonly string[], flags: DiagnoseFlags): Promise<void> {
-  if (files.length === 0)
+  if (files.length === 0 && flags.importRaters === undefined)
     throw new InputError('no file to diagnose', 'Name one: `trace diagnose results.json`.');
   const settings = settingsOf(flags);
   const seed = flags.seed ?? DEFAULT_SEED;
   const { trajectories, read } = await readAll(files, flags.skipInvalid === true);
-  const diagnosis = await diagnose(trajectories, new OfflineRaters({ seed }), { ...settings, seed });
+  const diagnosis =
+    flags.importRaters === undefined
+      ? await diagnose(trajectories, new OfflineRaters({ seed }), { ...settings, seed })
+      : importedDiagnosis(flags.importRaters, {
+          seed,
+          coverage: settings.coverage,
+          gap: settings.gap,
+          ...(flags.keep === undefined ? {} : { ratersNeeded: settings.ratersNeeded }),
+          ...(files.length === 0 ? {} : { trajectories }),
+        });
+  if (flags.export !== undefined) exportDiagnosis(resolve(flags.export), diagnosis);
   const { result } = diagnosis;
 
   const folder = flags.out === undefined ? null : resolve(flags.out);

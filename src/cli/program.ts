@@ -144,6 +144,14 @@ function addDiagnoseCommand(program: Command): void {
     .option('--keep <k>', 'of files: raters that a capability has to pass (8 of 10)')
     .option('--rho <x>', 'of files: least coverage (0.1)')
     .option('--delta <x>', 'of files: least contrastive gap (0.2)')
+    .option(
+      '--import-raters <folder>',
+      'labels from rater files instead of an analyst; the files may be left out',
+    )
+    .option(
+      '--export <folder>',
+      "of files: write labels and selection in the reference implementation's format",
+    )
     .option('--skip-invalid', 'of files: leave out records that cannot be read, and list them')
     .addHelpText(
       'after',
@@ -158,7 +166,8 @@ Examples:
     )
     .action(async (inputs: string[], flags: RunFlags & DiagnoseFlags) => {
       const [first = '.'] = inputs;
-      if (inputs.length < 2 && isProject(first)) return runStep('diagnose', first, flags);
+      if (inputs.length < 2 && !flags.importRaters && isProject(first))
+        return runStep('diagnose', first, flags);
       const { diagnoseFiles } = await import('./diagnose.js');
       return diagnoseFiles(inputs, flags);
     });

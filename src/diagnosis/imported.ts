@@ -33,12 +33,14 @@ export interface ImportOptions extends Partial<Omit<DiagnosisSettings, 'raters'>
  * A diagnosis from rater files, this project's or the reference implementation's: every `*.json` in `folder/raters`,
  * or in the folder itself. Definitions come from `candidates.json` or `selected_capabilities.json` beside them; the
  * latter's numbers are compared with those of the labels, and its `status` is kept.
- * @throws InputError naming the file for one that is no rater's, two with the same number, a trajectory that failed
+ * @throws RangeError for settings out of range; InputError naming the file for one that is no rater's, two with the same number, a trajectory that failed
  *   in one file and passed in another, or one that is not among the given attempts.
  */
 export function importedDiagnosis(folder: string, options: ImportOptions): Diagnosis {
   const raters = readRaters(folder);
   const { seed, trajectories, ...given } = options;
+  if (given.ratersNeeded !== undefined && given.ratersNeeded > raters.length)
+    throw new InputError(`of ${raters.length} rater files ${given.ratersNeeded} cannot be needed`);
   const settings = diagnosisSettings({ ...given, raters: raters.length });
   const selected = readSelected(join(folder, SELECTED));
   const candidates = candidatesOf(folder, raters, selected);
