@@ -9,6 +9,9 @@ export interface JsonPiece {
   readonly text: string;
 }
 
+/** Longest record that is read: a string of JavaScript holds at most 512 Mi characters. */
+export const LONGEST_RECORD = 1 << 28;
+
 /** The file is not JSON of the expected outer shape. */
 export class JsonShapeError extends Error {
   override readonly name = 'JsonShapeError';
@@ -27,6 +30,10 @@ const isClose = (byte: number) => byte === CLOSE_ARRAY || byte === CLOSE_OBJECT;
  * UTF-8 sequence is.
  */
 class Splitter {
+  /** Keys of the outer object met so far, those of unfinished members too. */
+  readonly keys: string[] = [];
+  /** What the outer value is, once it has begun. */
+  outer: 'array' | 'object' | null = null;
   readonly #opened: ReadonlySet<string>;
   readonly #skipped: ReadonlySet<string>;
   #outer: 'unknown' | 'array' | 'object' | 'done' = 'unknown';
@@ -37,6 +44,7 @@ class Splitter {
   #inString = false;
   #escaped = false;
   #parts: Buffer[] = [];
+  #kept = 0;
   #keeping = false;
   #key: string | null = null;
   #index = 0;
@@ -62,8 +70,9 @@ class Splitter {
           else if (byte === QUOTE) {
             this.#inString = false;
             if (this.#state === 'key') {
-              this.#parts.push(chunk.subarray(start, i + 1));
-              this.#key = String(JSON.parse(this.#text()));
+              this.#keep(chunk.subarray(start, i + 1));
+              this.#key = keyOf(this.#text());
+              this.keys.push(this.#key);
               this.#state = 'colon';
             }
           }
@@ -73,7 +82,7 @@ class Splitter {
         else if (isOpen(byte)) this.#depth++;
         else if (isClose(byte) && this.#depth > 0) this.#depth--;
         else if (this.#depth === 0 && (byte === COMMA || isClose(byte))) {
-          if (this.#keeping) this.#parts.push(chunk.subarray(start, i));
+          if (this.#keeping) this.#keep(chunk.subarray(start, i));
           this.#finishValue(pieces);
           this.#structural(byte);
         }
@@ -91,8 +100,15 @@ class Splitter {
       }
     }
     if ((this.#state === 'value' || this.#state === 'key') && this.#keeping)
-      this.#parts.push(chunk.subarray(start));
+      this.#keep(chunk.subarray(start));
     return pieces;
+  }
+
+  #keep(part: Buffer): void {
+    this.#kept += part.length;
+    if (this.#kept > LONGEST_RECORD)
+      throw new JsonShapeError(`a value of it is longer than ${LONGEST_RECORD} bytes`);
+    this.#parts.push(part);
   }
 
   /** A byte between values: what it begins, or null when it is structure. */
@@ -102,6 +118,7 @@ class Splitter {
       if (byte === OPEN_ARRAY) this.#outer = 'array';
       else if (byte === OPEN_OBJECT) this.#outer = 'object';
       else throw new JsonShapeError('it begins with neither [ nor {');
+      this.outer = this.#outer;
       return null;
     }
     if (this.#state === 'colon') {
@@ -154,8 +171,27 @@ class Splitter {
   #text(): string {
     const text = Buffer.concat(this.#parts).toString('utf8');
     this.#parts = [];
+    this.#kept = 0;
     return text;
   }
+}
+
+function keyOf(text: string): string {
+  try {
+    return String(JSON.parse(text));
+  } catch {
+    throw new JsonShapeError(`the key ${text.slice(0, 40)} is no JSON`);
+  }
+}
+
+/** How much of a file is read, and who is told. */
+export interface PieceOptions {
+  /** Member arrays of the outer object that come element by element. */
+  readonly open?: readonly string[];
+  /** Members of the outer object that do not come. */
+  readonly skip?: readonly string[];
+  /** Told how many bytes were read since the last call. */
+  readonly onBytes?: (bytes: number) => void;
 }
 
 /**
@@ -164,13 +200,32 @@ class Splitter {
  * The pieces are not parsed: `JSON.parse` of a piece may still fail.
  * @throws JsonShapeError when the file is not one JSON array or object, or ends early.
  */
-export async function* jsonPieces(
-  path: string,
-  options: { readonly open?: readonly string[]; readonly skip?: readonly string[] } = {},
-): AsyncGenerator<JsonPiece> {
+export async function* jsonPieces(path: string, options: PieceOptions = {}): AsyncGenerator<JsonPiece> {
   const splitter = new Splitter(new Set(options.open), new Set(options.skip));
   for await (const chunk of createReadStream(path, { highWaterMark: 1 << 18 })) {
+    options.onBytes?.((chunk as Buffer).length);
     yield* splitter.feed(chunk as Buffer);
   }
   if (!splitter.finished) throw new JsonShapeError('it ends before its outer value is closed (cut off?)');
+}
+
+/** The beginning of a JSON file. */
+export interface JsonHead {
+  readonly outer: 'array' | 'object' | null;
+  /** Keys of the outer object met so far. */
+  readonly keys: readonly string[];
+  /** Values that stand in it whole. */
+  readonly pieces: readonly JsonPiece[];
+  /** The outer value ends within the head. */
+  readonly finished: boolean;
+}
+
+/**
+ * The outer values that stand whole in the first `bytes` of a file, as `jsonPieces` cuts them.
+ * @throws JsonShapeError when the head is not of one JSON array or object.
+ */
+export function jsonHead(bytes: Buffer, open: readonly string[] = []): JsonHead {
+  const splitter = new Splitter(new Set(open), new Set());
+  const pieces = splitter.feed(bytes);
+  return { outer: splitter.outer, keys: splitter.keys, pieces, finished: splitter.finished };
 }

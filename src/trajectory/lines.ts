@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs';
+import { JsonShapeError, LONGEST_RECORD } from './json-pieces.js';
 
 /** A line of a file with its number from 1. */
 export interface Line {
@@ -11,21 +12,25 @@ const NEWLINE = 0x0a;
 /**
  * Lines of a UTF-8 file as a stream; only line feeds part them. `node:readline` would also break at U+2028,
  * which JSON allows unescaped inside strings. Empty lines are passed over, a byte-order mark is dropped.
- * @throws the file system's own error.
+ * @param onBytes told how many bytes were read since the last call.
+ * @throws the file system's own error; JsonShapeError for a line that no string can hold.
  */
-export async function* readLines(path: string): AsyncGenerator<Line> {
+export async function* readLines(path: string, onBytes?: (bytes: number) => void): AsyncGenerator<Line> {
+  let pendingBytes = 0;
   let pending: Buffer[] = [];
   let number = 0;
   const take = (): Line | null => {
     number++;
     let text = (pending.length === 1 ? pending[0]! : Buffer.concat(pending)).toString('utf8');
     pending = [];
+    pendingBytes = 0;
     if (number === 1 && text.charCodeAt(0) === 0xfeff) text = text.slice(1);
     text = text.trim();
     return text === '' ? null : { number, text };
   };
   for await (const piece of createReadStream(path, { highWaterMark: 1 << 18 })) {
     const chunk = piece as Buffer;
+    onBytes?.(chunk.length);
     let start = 0;
     for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, start)) {
       pending.push(chunk.subarray(start, at));
@@ -33,7 +38,12 @@ export async function* readLines(path: string): AsyncGenerator<Line> {
       const line = take();
       if (line) yield line;
     }
-    if (start < chunk.length) pending.push(chunk.subarray(start));
+    if (start < chunk.length) {
+      pending.push(chunk.subarray(start));
+      pendingBytes += chunk.length - start;
+      if (pendingBytes > LONGEST_RECORD)
+        throw new JsonShapeError(`line ${number + 1} is longer than ${LONGEST_RECORD} bytes`);
+    }
   }
   if (pending.length > 0) {
     const line = take();

@@ -21,10 +21,27 @@ function fail(field: string, wanted: string, value: unknown): never {
   throw new RecordError(`field ${field} must be ${wanted}, but is ${kindOf(value)}`);
 }
 
+/** Deepest nesting of a value that is kept as it is; whatever walks or prints it later has to come back. */
+const DEEPEST = 256;
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (levels === 0) return true;
+  if (Array.isArray(value)) return value.some((item) => isDeeper(item, levels - 1));
+  for (const key in value) if (isDeeper((value as JsonObject)[key], levels - 1)) return true;
+  return false;
+}
+
 /** Readers of one field; `field` is the path that an error names. */
 export const read = {
   object(value: unknown, field: string): JsonObject {
     return isObject(value) ? value : fail(field, 'an object', value);
+  },
+  /** An object that is kept as it is: at most 256 levels deep. */
+  plain(value: unknown, field: string): JsonObject {
+    const object = read.object(value, field);
+    if (isDeeper(object, DEEPEST)) throw new RecordError(`field ${field} is nested deeper than ${DEEPEST}`);
+    return object;
   },
   list(value: unknown, field: string): readonly unknown[] {
     return Array.isArray(value) ? value : fail(field, 'a list', value);
@@ -72,7 +89,7 @@ function checkMessage(value: unknown, field: string): void {
         const called = read.object(read.object(call, at).function, `${at}.function`);
         read.text((call as JsonObject).id, `${at}.id`);
         read.text(called.name, `${at}.function.name`);
-        read.object(called.arguments, `${at}.function.arguments`);
+        read.plain(called.arguments, `${at}.function.arguments`);
       }
       return;
     default:
@@ -86,7 +103,7 @@ function checkReference(value: unknown): void {
     const at = `reference.actions[${i}]`;
     const action = read.object(item, at);
     read.text(action.name, `${at}.name`);
-    read.object(action.arguments, `${at}.arguments`);
+    read.plain(action.arguments, `${at}.arguments`);
     if (!KINDS.includes(String(action.kind))) fail(`${at}.kind`, `one of ${KINDS.join(', ')}`, action.kind);
     if (action.compareArguments !== undefined)
       for (const name of read.list(action.compareArguments, `${at}.compareArguments`))
@@ -114,7 +131,7 @@ export function parseTrajectory(value: unknown): Trajectory {
   for (const [i, tool] of read.list(record.tools, 'tools').entries()) {
     const called = read.object(read.object(tool, `tools[${i}]`).function, `tools[${i}].function`);
     read.text(called.name, `tools[${i}].function.name`);
-    read.object(called.parameters, `tools[${i}].function.parameters`);
+    read.plain(called.parameters, `tools[${i}].function.parameters`);
   }
   if (record.systemPrompt !== undefined) read.text(record.systemPrompt, 'systemPrompt');
   if (record.reward !== null) {
@@ -131,6 +148,6 @@ export function parseTrajectory(value: unknown): Trajectory {
       if (typeof check.passed !== 'boolean') fail(`checks[${i}].passed`, 'true or false', check.passed);
     }
   if (record.reference !== undefined) checkReference(record.reference);
-  read.object(record.metadata, 'metadata');
+  read.plain(record.metadata, 'metadata');
   return record as unknown as Trajectory;
 }

@@ -23,11 +23,14 @@ export class InvalidRecordError extends Error {
 /** What to do with a record that cannot be read. Without `onInvalid`, reading ends with the error. */
 export interface ReadOptions {
   readonly onInvalid?: (error: InvalidRecordError) => void;
+  /** Told how many bytes of the source were read since the last call. */
+  readonly onBytes?: (bytes: number) => void;
 }
 
 /** Why a value was refused, in one line. */
 export function reasonOf(error: unknown): string {
   if (error instanceof SyntaxError) return `not JSON: ${error.message}`;
+  if (error instanceof RangeError) return `nested too deeply or too long (${error.message})`;
   return error instanceof Error ? error.message : String(error);
 }
 
@@ -44,7 +47,8 @@ export function guardRecord<T>(
   try {
     return make();
   } catch (error) {
-    if (!(error instanceof RecordError || error instanceof SyntaxError)) throw error;
+    if (!(error instanceof RecordError || error instanceof SyntaxError || error instanceof RangeError))
+      throw error;
     const invalid = new InvalidRecordError(file, record, reasonOf(error));
     if (!onInvalid) throw invalid;
     onInvalid(invalid);

@@ -1,69 +1,65 @@
-import { existsSync, statSync } from 'node:fs';
-import { join } from 'node:path';
-import { JsonShapeError, jsonPieces } from '../json-pieces.js';
-import { isObject } from '../parse.js';
-import { InvalidRecordError, type ReadOptions, readTrajectories } from '../store.js';
 import type { Trajectory } from '../trajectory.js';
-import { importTauBench } from './tau-bench.js';
-import { importTau2 } from './tau2.js';
+import type { Importer, ImporterOptions, SourceSample } from './importer.js';
+import { refuse } from './records.js';
+import { IMPORTERS, importerNamed } from './registry.js';
+import { readSample, UnknownFormatError } from './sample.js';
 
-export const FORMATS = ['canonical', 'tau-bench', 'tau2'] as const;
-export type TrajectoryFormat = (typeof FORMATS)[number];
+export { UnknownFormatError } from './sample.js';
 
-/** No importer knows this file. */
-export class UnknownFormatError extends Error {
-  override readonly name = 'UnknownFormatError';
-}
+/** Keys named when no importer knows a source. */
+const KEYS_NAMED = 12;
 
-const RECORDS_LOOKED_AT = 20;
-const KNOWN =
-  'known are TRACE’s own JSONL, τ-bench results (a list with traj and reward) and τ²-bench results (simulations with messages and reward_info)';
+/** The formats known, for errors. */
+const known = () => `known formats: ${IMPORTERS.map((importer) => importer.name).join(', ')}`;
 
-/** The format that a record's or a file's keys betray; null while they do not. */
-function byKeys(has: (key: string) => boolean): TrajectoryFormat | null {
-  if (has('taskId')) return 'canonical';
-  if (has('traj')) return 'tau-bench';
-  if (has('simulations') || has('simulation_index')) return 'tau2';
-  if ((has('messages') || has('ticks')) && (has('termination_reason') || has('reward_info'))) return 'tau2';
-  return null;
+const KINDS: Readonly<Record<SourceSample['kind'], string>> = {
+  array: 'a JSON list',
+  object: 'a JSON object',
+  lines: 'JSONL',
+  zip: 'a zip archive',
+  parquet: 'Parquet',
+  folder: 'a folder',
+};
+
+/** What was seen of a source that no importer knows. */
+function seen(sample: SourceSample): string {
+  const names = sample.kind === 'folder' || sample.kind === 'zip' ? sample.entries : [...sample.keys];
+  const what = sample.kind === 'folder' || sample.kind === 'zip' ? 'entries' : 'fields';
+  if (names.length === 0)
+    return `${KINDS[sample.kind]} without ${what === 'fields' ? 'records that are objects' : what}`;
+  const more = names.length > KEYS_NAMED ? ` and ${names.length - KEYS_NAMED} more` : '';
+  return `${KINDS[sample.kind]} with the ${what} ${names.slice(0, KEYS_NAMED).join(', ')}${more}`;
 }
 
 /**
- * The format of a file or folder, from its content alone.
- * @throws UnknownFormatError when no importer knows it; the file system's own error when it cannot be read.
+ * The importer that knows a file or folder by its content; null when none does.
+ * @throws UnknownFormatError for what is no JSON, JSONL, zip or Parquet; the file system's own error.
  */
-export async function detectFormat(path: string): Promise<TrajectoryFormat> {
-  if (statSync(path).isDirectory()) {
-    if (existsSync(join(path, 'results.json'))) return 'tau2';
-    throw new UnknownFormatError(`${path}: a folder without results.json; ${KNOWN}`);
-  }
-  const keys = new Set<string>();
-  const unknown = (reason: string) => new UnknownFormatError(`${path}: ${reason}; ${KNOWN}`);
-  try {
-    for await (const piece of jsonPieces(path, { open: ['simulations', 'messages', 'ticks'] })) {
-      if (piece.key !== null) {
-        keys.add(piece.key);
-        const format = byKeys((key) => keys.has(key));
-        if (format) return format;
-        continue;
-      }
-      const record: unknown = JSON.parse(piece.text);
-      const format = isObject(record) ? byKeys((key) => key in record) : null;
-      if (format) return format;
-      // The first records of a list may be damaged; a few are looked at before giving up.
-      if (piece.index! >= RECORDS_LOOKED_AT) break;
-      keys.add(`record ${piece.index}`);
-    }
-  } catch (error) {
-    if (!(error instanceof JsonShapeError || error instanceof SyntaxError)) throw error;
-    throw unknown(keys.size === 0 ? error.message : 'no importer knows its fields');
-  }
-  throw unknown(keys.size === 0 ? 'it holds no record' : 'no importer knows its fields');
+export async function findImporter(path: string): Promise<{ importer: Importer | null; seen: string }> {
+  const sample = await readSample(path);
+  const importer = IMPORTERS.find((candidate) => candidate.matches(sample)) ?? null;
+  return { importer, seen: seen(sample) };
 }
 
-export interface ImportOptions extends ReadOptions {
+/**
+ * The name of the format of a file or folder, from its content alone.
+ * @throws UnknownFormatError when no importer knows it, saying what was seen and which formats are known; the file
+ * system's own error when it cannot be read.
+ */
+export async function detectFormat(path: string): Promise<string> {
+  try {
+    const { importer, seen: what } = await findImporter(path);
+    if (importer) return importer.name;
+    throw new UnknownFormatError(`${path}: no importer knows its fields: ${what}`);
+  } catch (error) {
+    if (!(error instanceof UnknownFormatError)) throw error;
+    throw new UnknownFormatError(`${error.message}; ${known()}`, { cause: error.cause });
+  }
+}
+
+export interface ImportOptions extends ImporterOptions {
   /** Absent: from the content. */
-  readonly format?: TrajectoryFormat;
+  readonly format?: string;
 }
 
 /**
@@ -76,21 +72,15 @@ export async function* importTrajectories(
   options: ImportOptions = {},
 ): AsyncGenerator<Trajectory> {
   const format = options.format ?? (await detectFormat(path));
-  const importer =
-    format === 'canonical' ? readTrajectories : format === 'tau-bench' ? importTauBench : importTau2;
+  const importer = importerNamed(format);
+  if (!importer) throw new UnknownFormatError(`there is no format ${JSON.stringify(format)}; ${known()}`);
   const ids = new Map<string, number>();
   let record = 0;
-  for await (const trajectory of importer(path, options)) {
+  for await (const trajectory of importer.read(path, options)) {
     record++;
     const earlier = ids.get(trajectory.id);
     if (earlier !== undefined) {
-      const error = new InvalidRecordError(
-        path,
-        record,
-        `id ${trajectory.id} stands already in record ${earlier}`,
-      );
-      if (!options.onInvalid) throw error;
-      options.onInvalid(error);
+      refuse(path, record, `id ${trajectory.id} stands already in record ${earlier}`, options);
       continue;
     }
     ids.set(trajectory.id, record);

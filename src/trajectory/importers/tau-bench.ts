@@ -1,8 +1,8 @@
-import { jsonPieces } from '../json-pieces.js';
 import { isObject, read } from '../parse.js';
-import { guardRecord, type ReadOptions } from '../store.js';
 import type { Reference, Trajectory } from '../trajectory.js';
 import { calledTools, readChatMessage } from './chat.js';
+import type { Importer } from './importer.js';
+import { mapRecords } from './records.js';
 import { toolKindByName, toolKinds } from './tool-kinds.js';
 
 /** A reward of at least this is a pass; the benchmark gives 0 or 1. */
@@ -58,22 +58,18 @@ export function readTauBenchResult(value: unknown): Trajectory {
         ? 'user_stop'
         : null,
     ...(reference ? { reference } : {}),
-    metadata: typeof info.error === 'string' ? { error: info.error } : {},
+    metadata: {
+      ...(typeof info.error === 'string' ? { error: info.error } : {}),
+      ...(broken ? { excluded: messages.length === 0 ? 'no messages: the run broke' : 'the run broke' } : {}),
+    },
   };
 }
 
-/**
- * A results file of τ-bench v1: a JSON list, read as a stream.
- * @throws InvalidRecordError at a bad record unless `onInvalid` is given; JsonShapeError for a broken file.
- */
-export async function* importTauBench(path: string, options: ReadOptions = {}): AsyncGenerator<Trajectory> {
-  for await (const piece of jsonPieces(path)) {
-    const trajectory = guardRecord(
-      path,
-      (piece.index ?? 0) + 1,
-      () => readTauBenchResult(JSON.parse(piece.text)),
-      options,
-    );
-    if (trajectory) yield trajectory;
-  }
-}
+/** Results of τ-bench v1: a JSON list (or JSONL) of `{task_id, trial, reward, info, traj}`. */
+export const tauBenchImporter: Importer = {
+  name: 'tau-bench',
+  title: 'τ-bench v1 results (a list with traj, reward and info)',
+  matches: (sample) =>
+    sample.records.some((record) => isObject(record) && Array.isArray(record.traj) && 'task_id' in record),
+  read: (path, options) => mapRecords(path, options, readTauBenchResult),
+};

@@ -191,6 +191,9 @@ export function readSimulation(value: unknown, context: Tau2Context): Trajectory
     ...(checks.length > 0 ? { checks } : {}),
     ...(reference ? { reference } : {}),
     metadata: {
+      ...(outcome === 'excluded'
+        ? { excluded: reward === null ? 'no verdict (reward_info has no reward)' : termination }
+        : {}),
       ...(typeof environment.domain_name === 'string' ? { domain: environment.domain_name } : {}),
       ...(userCalls.length > 0 ? { userCalls } : {}),
     },
