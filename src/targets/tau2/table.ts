@@ -1,4 +1,4 @@
-import { byCodePoint, dumpString, dumps } from './python/json.js';
+import { dumpString, dumps, sortKeys } from './python/json.js';
 import { deepCopy, hashable } from './python/value.js';
 
 /**
@@ -7,6 +7,7 @@ import { deepCopy, hashable } from './python/value.js';
  */
 export class BaseTable<T> {
   readonly #texts = new Map<string, string>();
+  #sorted: readonly string[] | null = null;
   constructor(readonly rows: ReadonlyMap<string, T>) {}
 
   text(key: string): string {
@@ -16,6 +17,11 @@ export class BaseTable<T> {
       this.#texts.set(key, text);
     }
     return text;
+  }
+
+  get sortedKeys(): readonly string[] {
+    this.#sorted ??= sortKeys([...this.rows.keys()]);
+    return this.#sorted;
   }
 }
 
@@ -54,7 +60,11 @@ export class Table<T> {
   }
 
   keys(): string[] {
-    return [...this.base.rows.keys(), ...[...this.#changed.keys()].filter((key) => !this.base.rows.has(key))];
+    return [...this.base.rows.keys(), ...this.#added()];
+  }
+
+  #added(): string[] {
+    return [...this.#changed.keys()].filter((key) => !this.base.rows.has(key));
   }
 
   /** All rows in order, only to be read. */
@@ -62,13 +72,26 @@ export class Table<T> {
     return this.keys().map((key) => this.peek(key));
   }
 
+  /** Sorted JSON of the rows that differ from the base: equal exactly where the tables are. */
+  difference(): string {
+    const rows = sortKeys([...this.#changed.keys()]).flatMap((key) => {
+      const text = dumps(this.#changed.get(key), true);
+      return this.base.rows.has(key) && this.base.text(key) === text ? [] : [`${dumpString(key)}: ${text}`];
+    });
+    return `{${rows.join(', ')}}`;
+  }
+
   /** The JSON text of the whole dict. */
-  dump(sortKeys: boolean): string {
-    const keys = sortKeys ? this.keys().sort(byCodePoint) : this.keys();
+  dump(sorted: boolean): string {
+    const added = this.#added();
+    const keys = !sorted
+      ? this.keys()
+      : added.length === 0
+        ? this.base.sortedKeys
+        : sortKeys([...this.base.sortedKeys, ...added]);
     const parts = keys.map((key) => {
       const changed = this.#changed.get(key);
-      const text =
-        sortKeys && changed === undefined ? this.base.text(key) : dumps(changed ?? this.peek(key), sortKeys);
+      const text = sorted && changed === undefined ? this.base.text(key) : dumps(this.peek(key), sorted);
       return `${dumpString(key)}: ${text}`;
     });
     return `{${parts.join(', ')}}`;

@@ -67,13 +67,19 @@ function openTable(root: Dict, keys: readonly string[], isArray: boolean, fail: 
     const last = i === keys.length - 1;
     let next = table.get(key);
     if (last && isArray) {
-      if (next === undefined) table.set(key, (next = []));
+      if (next === undefined) {
+        next = [];
+        table.set(key, next);
+      }
       if (!Array.isArray(next)) fail(`${key} is no array of tables`);
       const element: Dict = new Map();
       (next as unknown[]).push(element);
       return element;
     }
-    if (next === undefined) table.set(key, (next = new Map()));
+    if (next === undefined) {
+      next = new Map();
+      table.set(key, next);
+    }
     if (Array.isArray(next)) next = next.at(-1);
     if (!(next instanceof Map)) fail(`${key} is no table`);
     table = next as Dict;

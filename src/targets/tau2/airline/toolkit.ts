@@ -25,7 +25,6 @@ export class AirlineTools extends Toolkit {
   override readonly name = 'AirlineTools';
   override readonly functions = FUNCTIONS as Functions<never>;
 
-  // biome-ignore lint/complexity/noUselessConstructor: narrows the database to this domain's.
   constructor(db: Database<AirlineData>) {
     super(db);
   }

@@ -127,9 +127,12 @@ export function loads(text: string): unknown {
   return value;
 }
 
+/** Nothing to escape. */
+const PLAIN = /^[ !#-[\]-~]*$/;
 const NON_ASCII = /[\u007f-\uffff]/g;
 /** A JSON string with `ensure_ascii`: everything past `~` escaped. */
 export function dumpString(text: string): string {
+  if (PLAIN.test(text)) return `"${text}"`;
   return JSON.stringify(text).replace(
     NON_ASCII,
     (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
@@ -150,9 +153,13 @@ export function byCodePoint(a: string, b: string): number {
   return x.length - y.length;
 }
 
+/** Sorts keys as Python does; mutates the list. */
+export const sortKeys = (keys: string[]): string[] =>
+  keys.some((key) => SURROGATE.test(key)) ? keys.sort(byCodePoint) : keys.sort();
+
 /** Something that brings its own JSON text, such as a table that keeps the text of unchanged rows. */
 export interface Dumpable {
-  dump(sortKeys: boolean): string;
+  dump(sorted: boolean): string;
 }
 const isDumpable = (value: object): value is Dumpable =>
   typeof (value as { dump?: unknown }).dump === 'function';
@@ -161,18 +168,20 @@ const isDumpable = (value: object): value is Dumpable =>
  * `json.dumps(value)`, with `sort_keys` where asked: separators `, ` and `: `, ASCII only, floats by repr.
  * A model prints its fields in order.
  */
-export function dumps(value: unknown, sortKeys = false): string {
+export function dumps(value: unknown, sorted = false): string {
   if (value === null || value === undefined) return 'null';
   if (typeof value === 'string') return dumpString(value);
   if (typeof value === 'boolean') return value ? 'true' : 'false';
   if (typeof value === 'number' || typeof value === 'bigint') return String(value);
   if (value instanceof Float) return dumpFloat(value.value);
-  if (Array.isArray(value)) return `[${value.map((item) => dumps(item, sortKeys)).join(', ')}]`;
-  if (isDumpable(value as object)) return (value as Dumpable).dump(sortKeys);
-  const entries: [string, unknown][] =
-    value instanceof Map ? [...(value as Map<string, unknown>)] : Object.entries(value as object);
-  if (sortKeys) entries.sort(([a], [b]) => byCodePoint(a, b));
-  return `{${entries.map(([key, item]) => `${dumpString(key)}: ${dumps(item, sortKeys)}`).join(', ')}}`;
+  if (Array.isArray(value)) return `[${value.map((item) => dumps(item, sorted)).join(', ')}]`;
+  if (isDumpable(value as object)) return (value as Dumpable).dump(sorted);
+  const isMap = value instanceof Map;
+  const keys = isMap ? [...(value as Map<string, unknown>).keys()] : Object.keys(value as object);
+  if (sorted) sortKeys(keys);
+  const item = (key: string): unknown =>
+    isMap ? (value as Map<string, unknown>).get(key) : (value as { readonly [key: string]: unknown })[key];
+  return `{${keys.map((key) => `${dumpString(key)}: ${dumps(item(key), sorted)}`).join(', ')}}`;
 }
 
 const dumpFloat = (value: number): string => {

@@ -15,7 +15,6 @@ export class RetailTools extends Toolkit {
   override readonly name = 'RetailTools';
   override readonly functions = FUNCTIONS as Functions<never>;
 
-  // biome-ignore lint/complexity/noUselessConstructor: narrows the database to this domain's.
   constructor(db: Database<RetailData>) {
     super(db);
   }

@@ -82,7 +82,7 @@ export function canSendMms(phone: Phone, surroundings: Surroundings): boolean {
   if (phone.wifi_calling_enabled && phone.wifi_calling_mms_over_wifi) return false;
   if (phone.active_apn_settings.mmsc_url === null) return false;
   const app = phone.app_statuses.get('messaging');
-  return app !== undefined && app.permissions.storage && app.permissions.sms;
+  return (app?.permissions.storage && app.permissions.sms) ?? false;
 }
 
 /** Slowest and fastest of a technology, in Mbit/s. */
