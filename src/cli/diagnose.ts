@@ -6,7 +6,9 @@ import { exportDiagnosis, writeDiagnosis } from '../diagnosis/files.js';
 import { importedDiagnosis } from '../diagnosis/imported.js';
 import { diagnosisSettings } from '../diagnosis/settings.js';
 import { diagnosisPage } from '../report/diagnosis.js';
-import { chooseCases } from '../report/diagnosis-view.js';
+import { diagnosisJson } from '../report/diagnosis-json.js';
+import { originOfFiles } from '../report/diagnosis-origin.js';
+import { diagnosisView } from '../report/diagnosis-view.js';
 import { InputError } from '../run/errors.js';
 import { writeFileWhole } from '../run/files.js';
 import { detectFormat, importTrajectories, UnknownFormatError } from '../trajectory/importers/detect.js';
@@ -67,17 +69,19 @@ export async function diagnoseFiles(files: readonly string[], flags: DiagnoseFla
           ...(files.length === 0 ? {} : { trajectories }),
         });
   if (flags.export !== undefined) exportDiagnosis(resolve(flags.export), diagnosis);
-  const { result } = diagnosis;
+  const view = diagnosisView(diagnosis.result, {
+    raters: diagnosis.raters,
+    trajectories,
+    origin: originOfFiles(files),
+  });
 
   const folder = flags.out === undefined ? null : resolve(flags.out);
   if (folder !== null) {
     writeDiagnosis(folder, diagnosis);
-    const title = read.map((item) => basename(item.file)).join(', ');
-    const view = { ...result, cases: chooseCases(result, trajectories) };
-    writeFileWhole(join(folder, 'report.html'), diagnosisPage(view, title));
+    writeFileWhole(join(folder, 'report.html'), diagnosisPage(view));
   }
   if (flags.json) {
-    process.stdout.write(`${JSON.stringify({ ...result, files: read })}\n`);
+    process.stdout.write(`${JSON.stringify({ ...diagnosisJson(view), files: read })}\n`);
     return;
   }
   const colors = colorsFor(process.stdout);
@@ -87,7 +91,7 @@ export async function diagnoseFiles(files: readonly string[], flags: DiagnoseFla
     for (const { record, reason } of skipped)
       process.stdout.write(colors.yellow(`  record ${record}: ${reason}\n`));
   }
-  process.stdout.write(diagnosisText(result, colors, process.stdout.columns ?? 100));
+  process.stdout.write(diagnosisText(view, colors, process.stdout.columns ?? 100));
   const hint =
     folder === null
       ? 'Add --out FOLDER for the report with all evidence.'

@@ -72,7 +72,10 @@ export function buildSteps({ config, fast, common, session, journal }: PipelineI
       options: checked('diagnose', () => diagnosisSettings(config.diagnose)),
       run: async (context, options) => {
         const { diagnosisSummary, runDiagnosis } = await import('../diagnosis/step.js');
-        return diagnosisSummary(await runDiagnosis(context, options));
+        const found = await runDiagnosis(context, options);
+        const { writeDiagnosisReport } = await import('../report/report-step.js');
+        await writeDiagnosisReport(context.folder);
+        return diagnosisSummary(found);
       },
     }),
     step({

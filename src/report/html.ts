@@ -17,10 +17,15 @@ const ENTITIES: { readonly [character: string]: string } = {
   "'": '&#39;',
 };
 
-/** Escapes text for element content and for quoted attributes. Control characters that HTML forbids are dropped. */
+/**
+ * Escapes text for element content and for quoted attributes. Control characters that HTML forbids are dropped,
+ * halves of surrogate pairs replaced; characters that would turn the direction of what follows are written out.
+ */
 export function escapeHtml(text: string): string {
   return text
     .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g, '')
+    .replace(/\p{Surrogate}/gu, '\ufffd')
+    .replace(/[\u202a-\u202e\u2066-\u2069]/g, (c) => `⟨U+${c.charCodeAt(0).toString(16).toUpperCase()}⟩`)
     .replace(/[&<>"']/g, (c) => ENTITIES[c]!);
 }
 
@@ -58,7 +63,8 @@ export function percent(share: number): string {
 
 /** An interval of shares in percent: `[54.9, 63.4]`. */
 export function interval([low, high]: readonly [number, number]): string {
-  return `[${(100 * low).toFixed(1)}, ${(100 * high).toFixed(1)}]`;
+  const end = (share: number) => (100 * share).toFixed(1).replace('-', '−');
+  return `[${end(low)}, ${end(high)}]`;
 }
 
 /** A difference of shares in points, with its sign: `+5.3`. */

@@ -2,7 +2,7 @@ import { readBudget } from '../run/budget.js';
 import { writeFileWhole } from '../run/files.js';
 import { runPaths } from '../run/paths.js';
 import type { StepContext } from '../run/step.js';
-import { diagnosisSection } from './diagnosis.js';
+import { diagnosisPage, diagnosisSection } from './diagnosis.js';
 import { readRunFiles } from './files.js';
 import { reportPage } from './page.js';
 import { readDiagnosis } from './read-diagnosis.js';
@@ -17,7 +17,7 @@ export async function runReport(context: Pick<StepContext, 'folder'>): Promise<s
   const path = runPaths.report(folder);
   const files = readRunFiles(folder);
   const diagnosis = await readDiagnosis(folder);
-  const missing = diagnosis?.capabilities.filter(({ retained }) => retained).map(({ name }) => name);
+  const missing = diagnosis?.file.capabilities.filter(({ retained }) => retained).map(({ name }) => name);
   writeFileWhole(
     path,
     reportPage({
@@ -28,4 +28,13 @@ export async function runReport(context: Pick<StepContext, 'folder'>): Promise<s
     }),
   );
   return path;
+}
+
+/**
+ * Writes `diagnosis/report.html`, the diagnosis of a run on a page of its own; nothing before the step `diagnose`.
+ * @throws InputError naming a file of the run that cannot be read.
+ */
+export async function writeDiagnosisReport(folder: string): Promise<void> {
+  const view = await readDiagnosis(folder);
+  if (view) writeFileWhole(runPaths.diagnosisReport(folder), diagnosisPage(view));
 }

@@ -1,41 +1,92 @@
 import type { Message, Trajectory } from '../trajectory/trajectory.js';
+import type { DecisiveStep } from './case-view.js';
+import { brief, cutMiddle, MOST } from './cut.js';
 import { type Html, html } from './html.js';
 
-/** Longest tool result shown whole; the middle of longer ones is left out. */
-const LONGEST_RESULT = 700;
+/** Messages shown before and after the decisive step. */
+const AROUND = 2;
+/** Bytes that the folded messages of one attempt may take. */
+const FOLD_BYTES = 14_000;
+const MOST_ARGUMENT = 240;
+const MOST_CALLS = 8;
 
-function shorten(text: string): string {
-  if (text.length <= LONGEST_RESULT) return text;
-  const half = LONGEST_RESULT / 2;
-  return `${text.slice(0, half)} … ${text.length - LONGEST_RESULT} characters … ${text.slice(-half)}`;
+function callBody(
+  {
+    name,
+    arguments: given,
+  }: { readonly name: string; readonly arguments: { readonly [key: string]: unknown } },
+  differing: readonly string[],
+): Html {
+  const entries = Object.entries(given).slice(0, 24);
+  return html`<div><code><b>${brief(name, MOST.name)}</b>(${entries.map(([key, value], i) => {
+    const text = `${brief(key, MOST.name)}: ${cutMiddle(JSON.stringify(value) ?? 'undefined', MOST_ARGUMENT)}`;
+    return html`${i > 0 && ', '}${differing.includes(key) ? html`<mark>${text}</mark>` : text}`;
+  })})</code></div>`;
 }
 
-function bodyOf(message: Message): Html {
-  if (message.role === 'tool') return html`<code>${shorten(message.content)}</code>`;
-  if (message.role !== 'assistant') return html`${message.content}`;
-  const calls = (message.tool_calls ?? []).map(
-    ({ function: called }) =>
-      html`<div><code><b>${called.name}</b>(${Object.entries(called.arguments)
-        .map(([name, value]) => `${name}: ${JSON.stringify(value)}`)
-        .join(', ')})</code></div>`,
-  );
-  return html`${message.content}${calls}${message.malformed && html`<div class="bad">${message.malformed}</div>`}`;
+function bodyOf(message: Message, differing: readonly string[]): Html {
+  if (message.role === 'tool') return html`<code>${cutMiddle(message.content, MOST.message)}</code>`;
+  if (message.role !== 'assistant') return html`${cutMiddle(message.content, MOST.message)}`;
+  const calls = message.tool_calls ?? [];
+  return html`${message.content && cutMiddle(message.content, MOST.message)}${calls
+    .slice(0, MOST_CALLS)
+    .map((call) => callBody(call.function, differing))}${
+    calls.length > MOST_CALLS && html`<div class="soft">… ${calls.length - MOST_CALLS} more calls</div>`
+  }${message.malformed && html`<div class="bad">${cutMiddle(message.malformed, MOST.note)}</div>`}`;
+}
+
+function line(message: Message, index: number, step: DecisiveStep | null): Html {
+  const marked = index === step?.message;
+  return html`<li class="${message.role}${marked ? ' marked' : ''}"><b>${message.role === 'assistant' ? 'agent' : message.role}<i>${index}</i></b><div class="body">${bodyOf(message, marked ? step.differing : [])}${
+    marked && html`<p class="why">${brief(step.why, MOST.note)}</p>`
+  }</div></li>`;
 }
 
 /**
- * A conversation, message by message, without the system prompt; the message at index `marked` stands out.
- * @param note what is to be seen there.
+ * A conversation around its decisive step: the request, the step with what stands beside it, and the end; what lies
+ * between is folded, and cut where it is long. The system prompt is left out.
  */
-export function transcript(
-  { messages }: Pick<Trajectory, 'messages'>,
-  marked: number | null,
-  note: string | null,
-): Html {
-  return html`<ol class="talk">${messages.map(
-    (message, i) =>
-      message.role !== 'system' &&
-      html`<li class="${message.role}${i === marked ? ' marked' : ''}"><b>${message.role}<i>${i}</i></b><div>${bodyOf(message)}${
-        i === marked && note && html`<p class="why">${note}</p>`
-      }</div></li>`,
-  )}</ol>`;
+export function transcript({ messages }: Pick<Trajectory, 'messages'>, step: DecisiveStep | null): Html {
+  const at = step?.message ?? messages.length - 1;
+  const first = messages.findIndex(({ role }) => role === 'user');
+  const isOpen = (i: number) =>
+    Math.abs(i - at) <= AROUND || i === first || (i === messages.length - 1 && i - at <= AROUND + 2);
+  const blocks: Html[] = [];
+  let open: Html[] = [];
+  let folded: number[] = [];
+  let left = FOLD_BYTES;
+  const closeOpen = () => {
+    if (open.length > 0) blocks.push(html`<ol class="talk">${open}</ol>`);
+    open = [];
+  };
+  const closeFold = () => {
+    if (folded.length === 0) return;
+    closeOpen();
+    const lines: Html[] = [];
+    for (const i of folded) {
+      const text = line(messages[i]!, i, null);
+      const size = Buffer.byteLength(text.text);
+      if (size > left) break;
+      left -= size;
+      lines.push(text);
+    }
+    const missing = folded.length - lines.length;
+    const said = `${folded.length} message${folded.length === 1 ? '' : 's'}`;
+    blocks.push(
+      lines.length === 0
+        ? html`<p class="fold small soft">… ${said} left out</p>`
+        : html`<details class="fold"><summary>${said}</summary><ol class="talk">${lines}</ol>${missing > 0 && html`<p class="small soft">… ${missing} more left out</p>`}</details>`,
+    );
+    folded = [];
+  };
+  for (const [i, message] of messages.entries()) {
+    if (message.role === 'system') continue;
+    if (isOpen(i)) {
+      closeFold();
+      open.push(line(message, i, step));
+    } else folded.push(i);
+  }
+  closeFold();
+  closeOpen();
+  return html`${blocks}`;
 }

@@ -10,6 +10,7 @@ export const runPaths = {
   rater: (folder: string, rater: number) =>
     join(folder, 'diagnosis', 'raters', `${String(rater).padStart(2, '0')}.json`),
   capabilities: (folder: string) => join(folder, 'diagnosis', 'capabilities.json'),
+  diagnosisReport: (folder: string) => join(folder, 'diagnosis', 'report.html'),
   environment: (folder: string, capability: string) => join(folder, 'environments', capability),
   adapter: (folder: string, capability: string) => join(folder, 'adapters', capability),
   composed: (folder: string) => join(folder, 'composed'),
