@@ -1,16 +1,16 @@
 import { existsSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { jsonPieces } from '../json-pieces.js';
-import { readLines } from '../lines.js';
-import { isObject, type JsonObject, RecordError, read } from '../parse.js';
-import { guardRecord } from '../store.js';
+import { isObject, type JsonObject, parseTrajectory, RecordError, read } from '../parse.js';
 import type { Trajectory } from '../trajectory.js';
 import { StepReader } from './atif-steps.js';
 import { readTrial, type TrialFacts, trialFolder } from './atif-trial.js';
 import { readTools } from './chat.js';
 import type { Importer, ImporterOptions, SourceSample } from './importer.js';
 import { filesUnder, guardFile, TrialCounter } from './record-files.js';
+import { mapRecords } from './records.js';
 import { withoutVerdict } from './rewards.js';
+import { kindOf, readHead } from './sample.js';
 
 const MOST_PARTS = 1000;
 /** `trajectory.json` of a trial, or a file named for what it holds; not the parts that another file refers to. */
@@ -53,9 +53,18 @@ interface Parts {
 }
 
 /** Reads one file step by step; steps that a continuation repeats from the part before it are left out. */
-async function readPart(path: string, steps: StepReader, continuation: boolean): Promise<JsonObject> {
+async function readPart(
+  path: string,
+  steps: StepReader,
+  continuation: boolean,
+  { onBytes }: ImporterOptions,
+): Promise<JsonObject> {
   const members: Record<string, unknown> = Object.create(null);
-  for await (const piece of jsonPieces(path, { open: ['steps'], skip: ['subagent_trajectories'] })) {
+  for await (const piece of jsonPieces(path, {
+    open: ['steps'],
+    skip: ['subagent_trajectories'],
+    ...(onBytes && { onBytes }),
+  })) {
     const value: unknown = JSON.parse(piece.text);
     if (piece.key === 'steps' && piece.index !== null) {
       if (!(continuation && isObject(value) && value.is_copied_context === true)) steps.take(value);
@@ -86,16 +95,16 @@ function nextPart(path: string, reference: unknown): string | null {
   return next;
 }
 
-async function readParts(path: string): Promise<Parts> {
+async function readParts(path: string, options: ImporterOptions): Promise<Parts> {
   const steps = new StepReader();
-  const members = await readPart(path, steps, false);
+  const members = await readPart(path, steps, false, options);
   const seen = new Set([path]);
   let next = nextPart(path, members.continued_trajectory_ref);
   while (next !== null) {
     if (seen.has(next)) throw new RecordError(`its continuations lead back to ${basename(next)}`);
     if (seen.size >= MOST_PARTS) throw new RecordError(`it has more than ${MOST_PARTS} continuations`);
     seen.add(next);
-    const part = await readPart(next, steps, true);
+    const part = await readPart(next, steps, true, options);
     next = nextPart(next, part.continued_trajectory_ref);
   }
   return { members, steps, joined: seen.size };
@@ -118,7 +127,7 @@ function assemble(
   const trial = trials.next(taskId);
   const { reward, outcome, excluded } = facts?.verdict ?? ownVerdict(members);
   const embedded = steps.subagents.length;
-  return {
+  return parseTrajectory({
     id: facts?.trialName ?? `${taskId}-${trial}`,
     taskId,
     trial,
@@ -137,7 +146,7 @@ function assemble(
       ...(joined > 1 ? { partsJoined: joined } : {}),
       ...(embedded > 0 ? { subagentsLeftOut: steps.subagents } : {}),
     },
-  };
+  });
 }
 
 /** A loose file is named by itself; `trajectory.json` by its trial's folder. */
@@ -153,7 +162,7 @@ function nameOf(path: string): string {
 async function readFile(path: string, options: ImporterOptions, trials: TrialCounter): Promise<Trajectory> {
   const folder = trialFolder(path);
   const facts = folder === null ? null : readTrial(folder, options.passAt);
-  return assemble(await readParts(path), { name: nameOf(path), facts }, trials);
+  return assemble(await readParts(path, options), { name: nameOf(path), facts }, trials);
 }
 
 /** A trajectory that is one record of a list or of lines. */
@@ -175,15 +184,7 @@ const isTrajectory = (record: unknown) =>
 function matches({ kind, keys, records, entries }: SourceSample): boolean {
   if (kind === 'folder') return entries.some(isTrajectoryName);
   if (kind === 'object') return keys.has('schema_version') && keys.has('steps');
-  return (kind === 'lines' || kind === 'array') && records.some(isTrajectory);
-}
-
-async function shapeOf(path: string): Promise<'list' | 'lines' | 'object'> {
-  for await (const { text } of readLines(path)) {
-    if (text.startsWith('[')) return 'list';
-    return path.endsWith('.jsonl') ? 'lines' : 'object';
-  }
-  return 'object';
+  return records.some(isTrajectory);
 }
 
 /**
@@ -195,25 +196,8 @@ async function shapeOf(path: string): Promise<'list' | 'lines' | 'object'> {
 async function* importAtif(path: string, options: ImporterOptions): AsyncGenerator<Trajectory> {
   const trials = new TrialCounter();
   const folder = statSync(path).isDirectory();
-  const shape = folder ? 'object' : await shapeOf(path);
-  if (shape === 'list') {
-    for await (const piece of jsonPieces(path)) {
-      const make = () => readRecord(JSON.parse(piece.text), trials);
-      const trajectory = guardRecord(path, (piece.index ?? 0) + 1, make, options);
-      if (trajectory) yield trajectory;
-    }
-    return;
-  }
-  if (shape === 'lines') {
-    for await (const line of readLines(path)) {
-      const trajectory = guardRecord(
-        path,
-        line.number,
-        () => readRecord(JSON.parse(line.text), trials),
-        options,
-      );
-      if (trajectory) yield trajectory;
-    }
+  if (!folder && kindOf(path, readHead(path)).kind !== 'object') {
+    yield* mapRecords(path, options, (value) => readRecord(value, trials));
     return;
   }
   for (const file of folder ? trajectoryFiles(path) : [path]) {
@@ -222,7 +206,7 @@ async function* importAtif(path: string, options: ImporterOptions): AsyncGenerat
   }
 }
 
-export const atif: Importer = {
+export const atifImporter: Importer = {
   name: 'atif',
   title: 'ATIF trajectories and trial folders of Harbor (schema_version ATIF-v1.x, steps)',
   matches,

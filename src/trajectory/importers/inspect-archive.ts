@@ -16,6 +16,8 @@ const ZSTD = 93;
 /** A JSON file in the archive. */
 export interface ArchiveEntry {
   readonly name: string;
+  /** Bytes that it takes in the archive. */
+  readonly packed: number;
   /** @throws RecordError when it is too large, packed in an unknown way, or damaged. */
   text(): Promise<string>;
 }
@@ -106,6 +108,6 @@ export class Archive {
   /** The entries whose name is wanted, in the archive's order. */
   *entries(wanted: (name: string) => boolean): Generator<ArchiveEntry> {
     for (const [name, entry] of this.#entries)
-      if (wanted(name)) yield { name, text: () => unpack(this.#zip, entry) };
+      if (wanted(name)) yield { name, packed: entry.compressedSize, text: () => unpack(this.#zip, entry) };
   }
 }

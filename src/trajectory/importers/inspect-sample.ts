@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, read } from '../parse.js';
+import { isObject, type JsonObject, parseTrajectory, read } from '../parse.js';
 import type { Check, Message, ToolSchema, Trajectory } from '../trajectory.js';
 import { contentText, readAssistant, readChatMessage, readTools } from './chat.js';
 import { FULL_MARKS, type ScoreVerdict, scoreVerdict, withoutVerdict } from './rewards.js';
@@ -120,7 +120,7 @@ function readScores(value: unknown, order: readonly string[], passAt: number | u
     checks.push({
       name,
       passed: score >= (passAt ?? FULL_MARKS),
-      ...(typeof why === 'string' && why !== '' ? { detail: why.slice(0, 2000) } : {}),
+      ...(typeof why === 'string' && why !== '' ? { detail: why.slice(0, 500) } : {}),
     });
   for (const scorer of scorers) {
     const score = given[scorer];
@@ -193,7 +193,7 @@ export function readSample(value: unknown, log: InspectLog, passAt: number | und
       ? withoutVerdict('it has no message')
       : null;
   const { reward, outcome, excluded } = broken ?? verdict;
-  return {
+  return parseTrajectory({
     id: `${taskId}-${trial}`,
     taskId,
     trial,
@@ -213,5 +213,5 @@ export function readSample(value: unknown, log: InspectLog, passAt: number | und
         : {}),
       ...(attachments.missing > 0 ? { attachmentsMissing: attachments.missing } : {}),
     },
-  };
+  });
 }

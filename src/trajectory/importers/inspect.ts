@@ -1,12 +1,12 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { JsonShapeError, jsonPieces } from '../json-pieces.js';
 import { isObject, RecordError } from '../parse.js';
-import { guardRecord, InvalidRecordError } from '../store.js';
+import { guardRecord, InvalidRecordError, reasonOf } from '../store.js';
 import type { Trajectory } from '../trajectory.js';
 import type { Importer, ImporterOptions, SourceSample } from './importer.js';
 import { Archive } from './inspect-archive.js';
 import { type InspectLog, readLog, readSample } from './inspect-sample.js';
-import { filesUnder, guardFile } from './record-files.js';
+import { filesUnder, guardFile, isRecordFault } from './record-files.js';
 
 const SAMPLE = /^samples\/[^/]+\.json$/;
 
@@ -49,16 +49,24 @@ async function* readArchive(path: string, options: ImporterOptions): AsyncGenera
         try {
           return readSample(JSON.parse(await entry.text()), log, options.passAt);
         } catch (error) {
-          if (error instanceof RecordError || error instanceof SyntaxError)
-            throw new RecordError(`${entry.name}: ${error.message}`);
+          if (isRecordFault(error)) throw new RecordError(`${entry.name}: ${reasonOf(error)}`);
           throw error;
         }
       };
       const trajectory = await guardFile(path, ++record, make, options);
+      options.onBytes?.(entry.packed);
       if (trajectory) yield trajectory;
     }
   } finally {
     archive.close();
+  }
+}
+
+function memberOf(key: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new JsonShapeError(`its member ${JSON.stringify(key)} is ${reasonOf(error)}`);
   }
 }
 
@@ -67,9 +75,11 @@ async function* readJson(path: string, options: ImporterOptions): AsyncGenerator
   // The header first: results stand before the samples, or behind them.
   for await (const piece of jsonPieces(path, { skip: ['samples', 'reductions', 'plan', 'stats'] }))
     if (piece.key === null) throw new JsonShapeError('it is a list, not a log of Inspect');
-    else members[piece.key] = JSON.parse(piece.text);
+    else members[piece.key] = memberOf(piece.key, piece.text);
   const log = readLog(members.eval, members.results);
-  for await (const piece of jsonPieces(path, { open: ['samples'], skip: Object.keys(members) })) {
+  const { onBytes } = options;
+  const pieces = { open: ['samples'], skip: Object.keys(members), ...(onBytes && { onBytes }) };
+  for await (const piece of jsonPieces(path, pieces)) {
     if (piece.key !== 'samples') continue;
     if (piece.index === null) {
       if (piece.text.trim() === 'null') continue;
@@ -82,7 +92,7 @@ async function* readJson(path: string, options: ImporterOptions): AsyncGenerator
 }
 
 function matches({ kind, keys, entries }: SourceSample): boolean {
-  if (kind === 'zip') return true;
+  if (kind === 'zip') return entries.some((entry) => HEADERS.includes(entry) || SAMPLE.test(entry));
   if (kind === 'folder') return entries.some((entry) => entry.endsWith('.eval'));
   return (
     kind === 'object' && keys.has('eval') && (keys.has('samples') || keys.has('plan')) && keys.has('status')
@@ -111,7 +121,7 @@ async function* importInspect(path: string, options: ImporterOptions): AsyncGene
     }
 }
 
-export const inspect: Importer = {
+export const inspectImporter: Importer = {
   name: 'inspect',
   title: 'Inspect logs (.eval archives; JSON with eval and samples)',
   matches,

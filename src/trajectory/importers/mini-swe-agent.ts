@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { jsonPieces } from '../json-pieces.js';
-import { isObject, type JsonObject, RecordError, read } from '../parse.js';
+import { isObject, type JsonObject, parseTrajectory, RecordError, read } from '../parse.js';
 import type { Message, Trajectory } from '../trajectory.js';
 import { bashCall, bashTools, bashTurn } from './bash-calls.js';
 import { contentText, ERROR_RESULT, readAssistant, readChatMessage } from './chat.js';
@@ -120,10 +120,11 @@ async function readFile(
   path: string,
   verdicts: ReturnType<typeof findSweVerdicts>,
   trials: TrialCounter,
+  { onBytes }: ImporterOptions,
 ): Promise<Trajectory> {
   const items: unknown[] = [];
   const members: Record<string, unknown> = Object.create(null);
-  for await (const piece of jsonPieces(path, { open: ['messages'] })) {
+  for await (const piece of jsonPieces(path, { open: ['messages'], ...(onBytes && { onBytes }) })) {
     if (piece.index !== null) items.push(JSON.parse(piece.text));
     else members[piece.key!] = JSON.parse(piece.text);
   }
@@ -144,7 +145,7 @@ async function readFile(
   const trial = trials.next(taskId);
   const config = isObject(info.config) && isObject(info.config.model) ? info.config.model : {};
   const stats = isObject(info.model_stats) ? info.model_stats : {};
-  return {
+  return parseTrajectory({
     id: `${taskId}-${trial}`,
     taskId,
     trial,
@@ -159,7 +160,7 @@ async function readFile(
       ...(typeof stats.instance_cost === 'number' ? { cost: stats.instance_cost } : {}),
       ...(submission ? { patch: submission } : {}),
     },
-  };
+  });
 }
 
 function matches(sample: SourceSample): boolean {
@@ -194,12 +195,12 @@ async function* importMiniSweAgent(path: string, options: ImporterOptions): Asyn
   const trials = new TrialCounter();
   const files = statSync(path).isDirectory() ? filesUnder(path, (name) => name.endsWith(SUFFIX)) : [path];
   for (const file of files) {
-    const trajectory = await guardFile(file, 1, () => readFile(file, verdicts, trials), options);
+    const trajectory = await guardFile(file, 1, () => readFile(file, verdicts, trials, options), options);
     if (trajectory) yield trajectory;
   }
 }
 
-export const miniSweAgent: Importer = {
+export const miniSweAgentImporter: Importer = {
   name: 'mini-swe-agent',
   title: 'mini-swe-agent trajectories (.traj.json; messages and info, or a list of messages)',
   matches,

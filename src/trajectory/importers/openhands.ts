@@ -1,13 +1,13 @@
 import { statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { jsonPieces } from '../json-pieces.js';
-import { readLines } from '../lines.js';
-import { isObject, RecordError, read } from '../parse.js';
-import { guardRecord } from '../store.js';
+import { isObject, parseTrajectory, RecordError, read } from '../parse.js';
 import type { Message, Trajectory } from '../trajectory.js';
 import type { Importer, ImporterOptions, SourceSample } from './importer.js';
 import { readEvents } from './openhands-events.js';
 import { filesUnder, guardFile, TrialCounter } from './record-files.js';
+import { mapRecords } from './records.js';
+import { kindOf, readHead } from './sample.js';
 import { findSweVerdicts, type SweVerdicts } from './swe-verdict-files.js';
 import { readTestResult, sweOutcome } from './swe-verdicts.js';
 
@@ -50,7 +50,7 @@ function assemble(
   const finished = messages.some(
     (m) => m.role === 'assistant' && m.tool_calls?.some((c) => c.function.name === 'finish'),
   );
-  return {
+  return parseTrajectory({
     id: `${taskId}-${trial}`,
     taskId,
     trial,
@@ -66,7 +66,7 @@ function assemble(
       ...(Object.keys(leftOut).length > 0 ? { eventsLeftOut: leftOut } : {}),
       ...(patch ? { patch } : {}),
     },
-  };
+  });
 }
 
 /**
@@ -79,18 +79,27 @@ function readOutput(value: unknown, file: string, sources: Sources): Trajectory 
   return assemble(taskId, read.list(record.history ?? [], 'history'), record, file, sources);
 }
 
-/** A list of events, lines of records, or one record over many lines: the first line tells. */
-async function shapeOf(path: string): Promise<'list' | 'lines' | 'object'> {
-  for await (const { text } of readLines(path)) {
-    if (text.startsWith('[')) return 'list';
-    return path.endsWith('.jsonl') || text.endsWith('}') ? 'lines' : 'object';
-  }
-  return 'lines';
+/** Whether a list holds events rather than records of an evaluation. */
+function isEventList(path: string): boolean {
+  const { kind, head } = kindOf(path, readHead(path));
+  if (kind !== 'array') return false;
+  for (const { text } of head?.pieces ?? [])
+    try {
+      const value: unknown = JSON.parse(text);
+      if (isObject(value) && 'instance_id' in value) return false;
+    } catch {
+      // A damaged element tells nothing.
+    }
+  return true;
 }
 
-async function readEventFile(path: string, sources: Sources): Promise<Trajectory> {
+async function readEventFile(
+  path: string,
+  sources: Sources,
+  { onBytes }: ImporterOptions,
+): Promise<Trajectory> {
   const events: unknown[] = [];
-  for await (const piece of jsonPieces(path)) events.push(JSON.parse(piece.text));
+  for await (const piece of jsonPieces(path, onBytes && { onBytes })) events.push(JSON.parse(piece.text));
   return assemble(basename(path).replace(/\.json$/, ''), events, {}, path, sources);
 }
 
@@ -99,27 +108,10 @@ async function* readFile(
   sources: Sources,
   options: ImporterOptions,
 ): AsyncGenerator<Trajectory> {
-  const shape = await shapeOf(path);
-  if (shape === 'list') {
-    const trajectory = await guardFile(path, 1, () => readEventFile(path, sources), options);
+  if (isEventList(path)) {
+    const trajectory = await guardFile(path, 1, () => readEventFile(path, sources, options), options);
     if (trajectory) yield trajectory;
-    return;
-  }
-  if (shape === 'object') {
-    const make = async () => {
-      const members: Record<string, unknown> = Object.create(null);
-      for await (const piece of jsonPieces(path)) members[piece.key!] = JSON.parse(piece.text);
-      return readOutput(members, path, sources);
-    };
-    const trajectory = await guardFile(path, 1, make, options);
-    if (trajectory) yield trajectory;
-    return;
-  }
-  for await (const line of readLines(path)) {
-    const make = () => readOutput(JSON.parse(line.text), path, sources);
-    const trajectory = guardRecord(path, line.number, make, options);
-    if (trajectory) yield trajectory;
-  }
+  } else yield* mapRecords(path, options, (value) => readOutput(value, path, sources));
 }
 
 const isEvent = (value: unknown): boolean =>
@@ -133,7 +125,7 @@ const isOutputName = (name: string) => basename(name) === 'output.jsonl';
 
 function matches({ kind, keys, records, entries }: SourceSample): boolean {
   if (kind === 'folder') return entries.some(isOutputName);
-  if (kind === 'array') return records.length > 0 && records.every(isEvent);
+  if (kind === 'array' && records.length > 0 && records.every(isEvent)) return true;
   return (
     keys.has('instance_id') &&
     keys.has('history') &&
@@ -152,7 +144,7 @@ async function* importOpenHands(path: string, options: ImporterOptions): AsyncGe
   for (const file of files) yield* readFile(file, sources, options);
 }
 
-export const openHands: Importer = {
+export const openHandsImporter: Importer = {
   name: 'openhands',
   title: 'OpenHands (output.jsonl with instance_id and history; lists of events)',
   matches,

@@ -12,14 +12,15 @@ const LARGEST = 256 * 1024 * 1024;
 
 /**
  * Files below a folder whose relative path (with `/`) is wanted, in the order of their names. Links are not followed.
- * @throws RecordError when there are too many files; the file system's own error.
+ * @throws InvalidRecordError when there are too many files; the file system's own error.
  */
 export function* filesUnder(folder: string, wanted: (path: string) => boolean): Generator<string> {
   let seen = 0;
   function* walk(inside: string, depth: number): Generator<string> {
     const entries = readdirSync(join(folder, inside), { withFileTypes: true });
     for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
-      if (++seen > MOST_FILES) throw new RecordError(`${folder} holds more than ${MOST_FILES} files`);
+      if (++seen > MOST_FILES)
+        throw new InvalidRecordError(folder, 1, `the folder holds more than ${MOST_FILES} files`);
       const path = inside === '' ? entry.name : `${inside}/${entry.name}`;
       if (entry.isDirectory() && depth < DEPTH) yield* walk(path, depth + 1);
       else if (entry.isFile() && wanted(path)) yield join(folder, path);
@@ -41,7 +42,7 @@ export function readWhole(path: string): string {
 
 /** Errors that are the record's fault rather than the machine's. */
 export function isRecordFault(error: unknown): boolean {
-  return error instanceof RecordError || error instanceof SyntaxError || error instanceof JsonShapeError;
+  return [RecordError, SyntaxError, RangeError, JsonShapeError].some((kind) => error instanceof kind);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { jsonPieces } from '../json-pieces.js';
-import { isObject, type JsonObject, RecordError, read } from '../parse.js';
+import { isObject, type JsonObject, parseTrajectory, RecordError, read } from '../parse.js';
 import type { Message, Trajectory } from '../trajectory.js';
 import { bashCall, bashTools, bashTurn } from './bash-calls.js';
 import { contentText, ERROR_RESULT, readAssistant, readChatMessage } from './chat.js';
@@ -115,11 +115,11 @@ function readSteps(items: readonly unknown[]): Conversation {
   return { messages, bash, demonstrations, others: 0 };
 }
 
-async function readMembers(path: string, steps: boolean) {
+async function readMembers(path: string, steps: boolean, { onBytes }: ImporterOptions) {
   const items: unknown[] = [];
   const members: Record<string, unknown> = Object.create(null);
   const [open, skip] = steps ? ['trajectory', 'history'] : ['history', 'trajectory'];
-  for await (const piece of jsonPieces(path, { open: [open!], skip: [skip!] })) {
+  for await (const piece of jsonPieces(path, { open: [open!], skip: [skip!], ...(onBytes && { onBytes }) })) {
     if (piece.key === null) throw new RecordError('it is a list, not an object with history and trajectory');
     const value: unknown = JSON.parse(piece.text);
     if (piece.index === null) members[piece.key] = value;
@@ -133,11 +133,12 @@ async function readFile(
   path: string,
   verdicts: ReturnType<typeof findSweVerdicts>,
   trials: TrialCounter,
+  options: ImporterOptions,
 ): Promise<Trajectory> {
-  let { items, members } = await readMembers(path, false);
+  let { items, members } = await readMembers(path, false, options);
   let conversation = readHistory(items);
   if (conversation.messages.length === 0) {
-    ({ items, members } = await readMembers(path, true));
+    ({ items, members } = await readMembers(path, true, {}));
     conversation = readSteps(items);
   }
   const { messages, bash, demonstrations, others } = conversation;
@@ -151,7 +152,7 @@ async function readFile(
   const judged = sweOutcome(verdicts.of(taskId, dirname(path)), submission, broken);
   const trial = trials.next(taskId);
   const stats = isObject(info.model_stats) ? info.model_stats : {};
-  return {
+  return parseTrajectory({
     id: `${taskId}-${trial}`,
     taskId,
     trial,
@@ -167,7 +168,7 @@ async function readFile(
       ...(others > 0 ? { otherAgentsLeftOut: others } : {}),
       ...(submission ? { patch: submission } : {}),
     },
-  };
+  });
 }
 
 function matches({ kind, keys, entries, path }: SourceSample): boolean {
@@ -187,12 +188,12 @@ async function* importSweAgent(path: string, options: ImporterOptions): AsyncGen
   const trials = new TrialCounter();
   const files = statSync(path).isDirectory() ? filesUnder(path, (name) => name.endsWith(SUFFIX)) : [path];
   for (const file of files) {
-    const trajectory = await guardFile(file, 1, () => readFile(file, verdicts, trials), options);
+    const trajectory = await guardFile(file, 1, () => readFile(file, verdicts, trials, options), options);
     if (trajectory) yield trajectory;
   }
 }
 
-export const sweAgent: Importer = {
+export const sweAgentImporter: Importer = {
   name: 'swe-agent',
   title: 'SWE-agent trajectories (.traj; history and trajectory)',
   matches,

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { jsonPieces } from '../json-pieces.js';
-import { isObject, type JsonObject, RecordError, read } from '../parse.js';
+import { isObject, type JsonObject, parseTrajectory, RecordError, read } from '../parse.js';
 import { guardRecord } from '../store.js';
 import type { Check, Message, Trajectory } from '../trajectory.js';
 import { readChatMessage, readTools } from './chat.js';
@@ -79,7 +79,7 @@ function readScenario(value: unknown, folder: string, passAt: number): Trajector
           excluded: undefined,
         };
   const checks = broken ? [] : checksOf(result, passAt);
-  return {
+  return parseTrajectory({
     id: name,
     taskId: name,
     trial: 0,
@@ -95,14 +95,14 @@ function readScenario(value: unknown, folder: string, passAt: number): Trajector
       ...(Array.isArray(result.categories) ? { categories: result.categories } : {}),
       ...(typeof result.turn_count === 'number' ? { turns: result.turn_count } : {}),
     },
-  };
+  });
 }
 
 /** A conversation without its summary: readable, but without a verdict. */
 function readAlone(path: string): Trajectory {
   const { messages, tools } = conversationOf(path);
   const name = basename(dirname(path)) || 'conversation';
-  return {
+  return parseTrajectory({
     id: name,
     taskId: name,
     trial: 0,
@@ -113,7 +113,7 @@ function readAlone(path: string): Trajectory {
     outcome: 'excluded',
     termination: null,
     metadata: { excluded: `a conversation alone; the verdict stands in ${SUMMARY}` },
-  };
+  });
 }
 
 const hasDetails = (record: unknown) =>
@@ -134,7 +134,10 @@ async function* importToolSandbox(path: string, options: ImporterOptions): Async
   const folder = statSync(path).isDirectory();
   const file = folder ? join(path, SUMMARY) : path;
   const passAt = options.passAt ?? PASS_AT;
-  for await (const piece of jsonPieces(file, { open: ['per_scenario_results'] })) {
+  for await (const piece of jsonPieces(file, {
+    open: ['per_scenario_results'],
+    ...(options.onBytes && { onBytes: options.onBytes }),
+  })) {
     if (piece.key === null) {
       const trajectory = guardRecord(file, 1, () => readAlone(file), options);
       if (trajectory) yield trajectory;
@@ -148,7 +151,7 @@ async function* importToolSandbox(path: string, options: ImporterOptions): Async
   }
 }
 
-export const toolSandbox: Importer = {
+export const toolSandboxImporter: Importer = {
   name: 'toolsandbox',
   title: 'ToolSandbox results (result_summary.json with trajectories/…/conversation.json)',
   matches,

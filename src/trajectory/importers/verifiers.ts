@@ -1,12 +1,12 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { readLines } from '../lines.js';
-import { isObject, type JsonObject, read } from '../parse.js';
+import { isObject, type JsonObject, parseTrajectory, read } from '../parse.js';
 import { guardRecord } from '../store.js';
 import type { Message, Trajectory } from '../trajectory.js';
 import { readChatMessage, readTools } from './chat.js';
 import type { Importer, ImporterOptions, SourceSample } from './importer.js';
 import { filesUnder, readWhole, TrialCounter } from './record-files.js';
+import { mapRecords } from './records.js';
 import { scoreVerdict, withoutVerdict } from './rewards.js';
 
 const isResultsName = (name: string) => /(^|\/)results\.jsonl$/.test(name);
@@ -78,7 +78,7 @@ function readRollout(
   const trial = trials.next(taskId);
   const stop = typeof record.stop_condition === 'string' ? record.stop_condition : null;
   const metrics = metricsOf(record);
-  return {
+  return parseTrajectory({
     id: `${taskId}-${trial}`,
     taskId,
     trial,
@@ -93,7 +93,7 @@ function readRollout(
       ...(typeof record.reward === 'number' ? { score: record.reward } : {}),
       ...(Object.keys(metrics).length > 0 ? { metrics } : {}),
     },
-  };
+  });
 }
 
 /** The environment's name out of `metadata.json` beside the results; null where there is none. */
@@ -131,15 +131,11 @@ async function* importVerifiers(path: string, options: ImporterOptions): AsyncGe
   const files = statSync(path).isDirectory() ? filesUnder(path, isResultsName) : [path];
   for (const file of files) {
     const environment = environmentOf(file, options);
-    for await (const line of readLines(file)) {
-      const make = () => readRollout(JSON.parse(line.text), environment, trials, options.passAt);
-      const trajectory = guardRecord(file, line.number, make, options);
-      if (trajectory) yield trajectory;
-    }
+    yield* mapRecords(file, options, (value) => readRollout(value, environment, trials, options.passAt));
   }
 }
 
-export const verifiers: Importer = {
+export const verifiersImporter: Importer = {
   name: 'verifiers',
   title: 'verifiers rollouts (results.jsonl with prompt, completion and reward)',
   matches,
