@@ -1,6 +1,7 @@
 import type { Check } from '../trajectory.js';
 import { FULL_MARKS, type ScoreVerdict, scoreVerdict, withoutVerdict } from './rewards.js';
 import type { Evaluation } from './spans.js';
+import { verdictValue } from './verdict-values.js';
 
 /** Names that say of a whole attempt whether it did what was asked, the plainest first. */
 const OUTCOME_NAMES = [
@@ -35,10 +36,9 @@ const OUTCOME_NAMES = [
   'thumbs_up',
 ] as const;
 
-const PASS_WORDS =
-  /^(pass(ed)?|success(ful)?|succeeded|true|yes|correct|resolved|solved|completed?|good|accept(ed)?|achieved|thumbs?[ _-]?up|👍|1)$/i;
-const FAIL_WORDS =
-  /^(fail(ed|ure)?|unsuccessful|false|no|incorrect|wrong|unresolved|unsolved|incomplete|bad|reject(ed)?|not[ _-](achieved|passed|correct|resolved|solved)|thumbs?[ _-]?down|👎|0)$/i;
+/** Words of judges beyond those that stand beside conversations too. */
+const MORE_PASSED = new Set(['complete', 'completed', 'achieved', 'thumbs up', '👍']);
+const MORE_FAILED = new Set(['incomplete', 'not achieved', 'not_achieved', 'thumbs down', '👎']);
 
 const plain = (name: string) =>
   name
@@ -49,8 +49,12 @@ const plain = (name: string) =>
 
 /** What a label says of passing; null where it says nothing. */
 export function labelPasses(label: string | null): boolean | null {
-  const word = label?.trim() ?? '';
-  return PASS_WORDS.test(word) ? true : FAIL_WORDS.test(word) ? false : null;
+  const word = label?.trim().toLowerCase() ?? '';
+  if (MORE_PASSED.has(word)) return true;
+  if (MORE_FAILED.has(word)) return false;
+  const value = verdictValue(word);
+  if (typeof value === 'boolean') return value;
+  return value === 1 ? true : value === 0 ? false : null;
 }
 
 const tells = ({ score, label }: Evaluation) => score !== null || labelPasses(label) !== null;
