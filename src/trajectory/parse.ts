@@ -104,7 +104,7 @@ function checkReference(value: unknown): void {
     const action = read.object(item, at);
     read.text(action.name, `${at}.name`);
     read.plain(action.arguments, `${at}.arguments`);
-    if (!KINDS.includes(String(action.kind))) fail(`${at}.kind`, `one of ${KINDS.join(', ')}`, action.kind);
+    if (!KINDS.includes(action.kind as string)) fail(`${at}.kind`, `one of ${KINDS.join(', ')}`, action.kind);
     if (action.compareArguments !== undefined)
       for (const name of read.list(action.compareArguments, `${at}.compareArguments`))
         read.text(name, `${at}.compareArguments`);
@@ -112,7 +112,7 @@ function checkReference(value: unknown): void {
   for (const fact of read.list(reference.requiredFacts, 'reference.requiredFacts'))
     read.text(fact, 'reference.requiredFacts');
   for (const [tool, kind] of Object.entries(read.object(reference.toolKinds, 'reference.toolKinds')))
-    if (!KINDS.includes(String(kind)))
+    if (!KINDS.includes(kind as string))
       fail(`reference.toolKinds.${tool}`, `one of ${KINDS.join(', ')}`, kind);
 }
 
@@ -138,7 +138,7 @@ export function parseTrajectory(value: unknown): Trajectory {
     const reward = read.number(record.reward, 'reward');
     if (reward < 0 || reward > 1) throw new RecordError(`field reward is ${reward}, outside [0, 1]`);
   }
-  if (!OUTCOMES.includes(String(record.outcome)))
+  if (!OUTCOMES.includes(record.outcome as string))
     fail('outcome', `one of ${OUTCOMES.join(', ')}`, record.outcome);
   read.textOrNull(record.termination, 'termination');
   if (record.checks !== undefined)

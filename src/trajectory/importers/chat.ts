@@ -4,50 +4,91 @@ import type { AssistantMessage, Message, ToolCall, ToolSchema } from '../traject
 /** A tool result that says it failed, in formats without a flag. */
 export const ERROR_RESULT = /^\s*(error\b|traceback \(most recent call last\))/i;
 
-/** Text of a message: a string, or the text parts of a list of parts. */
+/** Blocks that are no text for a reader: they are calls, results or thinking, and read elsewhere. */
+const NO_TEXT = new Set([
+  'tool_use',
+  'server_tool_use',
+  'tool_result',
+  'thinking',
+  'redacted_thinking',
+  'reasoning',
+]);
+
+/** A value that is no text, as JSON. @throws RecordError when it is nested too deeply. */
+export function jsonText(value: unknown, field: string): string {
+  try {
+    return JSON.stringify(value) ?? '';
+  } catch {
+    throw new RecordError(`field ${field} is nested too deeply`);
+  }
+}
+
+/** Text of one content block: its text; pictures, sounds and files as their type in brackets. */
+function blockText(block: unknown, field: string): string {
+  if (typeof block === 'string') return block;
+  if (!isObject(block)) return jsonText(block, field);
+  for (const key of ['text', 'refusal', 'content'] as const)
+    if (typeof block[key] === 'string') return block[key];
+  if (typeof block.type !== 'string') return jsonText(block, field);
+  return NO_TEXT.has(block.type) ? '' : `[${block.type}]`;
+}
+
+/** Text of a message: a string, the blocks of a list joined by line ends, or the JSON of anything else. */
 export function contentText(content: unknown, field: string): string | null {
   if (content === null || content === undefined) return null;
   if (typeof content === 'string') return content;
-  if (Array.isArray(content))
-    return content
-      .map((part) => (isObject(part) && typeof part.text === 'string' ? part.text : ''))
-      .filter((text) => text !== '')
-      .join('\n');
-  return read.text(content, field);
+  if (!Array.isArray(content))
+    return isObject(content) ? blockText(content, field) : jsonText(content, field);
+  return content
+    .map((block, i) => blockText(block, `${field}[${i}]`))
+    .filter((text) => text !== '')
+    .join('\n');
 }
 
-interface ReadCall {
-  readonly call: ToolCall;
-  /** Why the arguments could not be read. */
+/** Arguments of a tool call; `malformed` says why they could not be read, with the text that was given. */
+export interface ReadArguments {
+  readonly given: JsonObject;
   readonly malformed?: string;
 }
 
 /**
- * One tool call, in OpenAI's form (`function: {name, arguments: JSON text}`) or flat (`name`, `arguments`).
- * Arguments that are no JSON object are part of what an agent does wrong: the call stays, without arguments,
- * and the message is marked malformed.
+ * Arguments as an object, from one or from its JSON text. What is neither is part of what an agent does wrong: the
+ * call stays, without arguments, and what was given stands in `malformed`.
+ * @throws RecordError for arguments nested deeper than any tool's.
  */
-function readCall(value: unknown, field: string): ReadCall {
-  const outer = read.object(value, field);
-  const called = outer.function === undefined ? outer : read.object(outer.function, `${field}.function`);
-  const name = read.text(called.name, `${field}.name`);
-  const id = typeof outer.id === 'string' ? outer.id : '';
-  const make = (given: JsonObject): ToolCall => ({
-    id,
-    type: 'function',
-    function: { name, arguments: given },
-  });
-  let given: unknown = called.arguments;
+export function parseArguments(value: unknown, name: string, field: string): ReadArguments {
+  let given = value ?? {};
   if (typeof given === 'string') {
+    const text = given;
     try {
-      given = given.trim() === '' ? {} : JSON.parse(given);
-    } catch (error) {
-      return { call: make({}), malformed: `arguments of ${name} are no JSON: ${(error as Error).message}` };
+      given = text.trim() === '' ? {} : ((JSON.parse(text) as unknown) ?? {});
+    } catch {
+      return { given: {}, malformed: `arguments of ${name} are no JSON: ${text}` };
     }
   }
-  if (given === null || given === undefined) given = {};
-  if (!isObject(given)) return { call: make({}), malformed: `arguments of ${name} are no object` };
-  return { call: make(given) };
+  if (!isObject(given))
+    return { given: {}, malformed: `arguments of ${name} are no object: ${jsonText(given, field)}` };
+  return { given: read.plain(given, field) };
+}
+
+export interface ReadCall {
+  readonly call: ToolCall;
+  readonly malformed?: string;
+}
+
+/** One tool call, in OpenAI's form (`function: {name, arguments: JSON text}`) or flat (`name`, `arguments` or `input`). */
+export function readCall(value: unknown, field: string): ReadCall {
+  const outer = read.object(value, field);
+  const called = isObject(outer.function) ? outer.function : outer;
+  const name = read.text(called.name, `${field}.name`);
+  const id = outer.id ?? outer.call_id;
+  const { given, malformed } = parseArguments(called.arguments ?? called.input, name, `${field}.arguments`);
+  const call: ToolCall = {
+    id: typeof id === 'string' ? id : '',
+    type: 'function',
+    function: { name, arguments: given },
+  };
+  return malformed === undefined ? { call } : { call, malformed };
 }
 
 /**
@@ -62,22 +103,64 @@ function formErrors({ errors, content, tool_calls }: JsonObject): string[] {
     .map((error) => error.split('Error: ').at(-1)!.trim());
 }
 
-export function readAssistant(message: JsonObject, field: string): AssistantMessage {
-  const calls = message.tool_calls ?? [];
-  const readCalls = read
-    .list(calls, `${field}.tool_calls`)
+/** Thinking of a turn: a field beside the content, or blocks of it. */
+function thinking(message: JsonObject): string {
+  const beside = message.reasoning_content ?? message.reasoning ?? message.thinking;
+  if (typeof beside === 'string') return beside;
+  if (!Array.isArray(message.content)) return '';
+  return message.content
+    .flatMap((block) => {
+      if (!isObject(block)) return [];
+      const text =
+        block.type === 'thinking' ? block.thinking : block.type === 'reasoning' ? block.text : null;
+      return typeof text === 'string' && text !== '' ? [text] : [];
+    })
+    .join('\n');
+}
+
+/** Values of the calls of a turn: `tool_calls`, the older `function_call`, and blocks of type `tool_use`. */
+function callsOf(message: JsonObject, field: string): ReadCall[] {
+  const calls: ReadCall[] = read
+    .list(message.tool_calls ?? [], `${field}.tool_calls`)
     .map((call, i) => readCall(call, `${field}.tool_calls[${i}]`));
+  if (calls.length === 0 && isObject(message.function_call))
+    calls.push(readCall(message.function_call, `${field}.function_call`));
+  if (Array.isArray(message.content))
+    for (const [i, block] of message.content.entries())
+      if (isObject(block) && block.type === 'tool_use') calls.push(readCall(block, `${field}.content[${i}]`));
+  return calls;
+}
+
+export function readAssistant(message: JsonObject, field: string): AssistantMessage {
+  const readCalls = callsOf(message, field);
   const malformed = [
     ...readCalls.flatMap((call) => (call.malformed ? [call.malformed] : [])),
     ...formErrors(message),
   ].join('; ');
-  const reasoning = message.reasoning_content ?? message.reasoning;
+  const reasoning = thinking(message);
+  const text = contentText(message.content, `${field}.content`);
   return {
     role: 'assistant',
-    content: contentText(message.content, `${field}.content`),
+    // Content of calls and thinking alone is no text.
+    content: text === '' && Array.isArray(message.content) ? null : text,
     ...(readCalls.length > 0 ? { tool_calls: readCalls.map(({ call }) => call) } : {}),
-    ...(typeof reasoning === 'string' && reasoning !== '' ? { reasoning } : {}),
+    ...(reasoning !== '' ? { reasoning } : {}),
     ...(malformed ? { malformed } : {}),
+  };
+}
+
+/** A tool's result as a message. */
+export function readToolResult(message: JsonObject, field: string): Message {
+  const content = contentText(message.content ?? message.output, `${field}.content`) ?? '';
+  const id = message.tool_call_id ?? message.tool_use_id ?? message.call_id ?? message.id;
+  const flag = message.error ?? message.is_error;
+  const failed = typeof flag === 'boolean' ? flag : ERROR_RESULT.test(content);
+  return {
+    role: 'tool',
+    content,
+    tool_call_id: typeof id === 'string' ? id : '',
+    ...(typeof message.name === 'string' ? { name: message.name } : {}),
+    ...(failed ? { error: true } : {}),
   };
 }
 
@@ -92,29 +175,20 @@ export function readChatMessage(value: unknown, field: string): Message {
       return { role: 'user', content: contentText(message.content, `${field}.content`) ?? '' };
     case 'assistant':
       return readAssistant(message, field);
-    case 'tool': {
-      const content = contentText(message.content, `${field}.content`) ?? '';
-      const id = message.tool_call_id ?? message.id;
-      const failed = typeof message.error === 'boolean' ? message.error : ERROR_RESULT.test(content);
-      return {
-        role: 'tool',
-        content,
-        tool_call_id: typeof id === 'string' ? id : '',
-        ...(typeof message.name === 'string' ? { name: message.name } : {}),
-        ...(failed ? { error: true } : {}),
-      };
-    }
+    case 'tool':
+    case 'function':
+      return readToolResult(message, field);
     default:
       throw new RecordError(
-        `field ${field}.role must be system, user, assistant or tool, but is ${JSON.stringify(message.role)}`,
+        `field ${field}.role must be system, user, assistant or tool, but is ${jsonText(message.role ?? null, field)}`,
       );
   }
 }
 
-/** Function schemas in OpenAI's form or bare; what is neither is left out. */
+/** Function schemas in OpenAI's form, Anthropic's (`input_schema`) or bare; what is none of them is left out. */
 export function readTools(value: unknown): ToolSchema[] {
   if (!Array.isArray(value)) return [];
-  return value.flatMap((item): ToolSchema[] => {
+  return value.flatMap((item, i): ToolSchema[] => {
     const called = isObject(item) && isObject(item.function) ? item.function : item;
     if (!isObject(called) || typeof called.name !== 'string') return [];
     const parameters = called.parameters ?? called.input_schema;
@@ -124,7 +198,9 @@ export function readTools(value: unknown): ToolSchema[] {
         function: {
           name: called.name,
           ...(typeof called.description === 'string' ? { description: called.description } : {}),
-          parameters: isObject(parameters) ? parameters : { type: 'object', properties: {} },
+          parameters: isObject(parameters)
+            ? read.plain(parameters, `tools[${i}].parameters`)
+            : { type: 'object', properties: {} },
         },
       },
     ];

@@ -32,6 +32,8 @@ export const IMPORTERS: readonly Importer[] = [
   otelImporter,
   langSmithImporter,
   langfuseImporter,
+  anthropicImporter,
+  openaiChatImporter,
 ];
 
 /** The importer of a format's name; undefined when there is none. */

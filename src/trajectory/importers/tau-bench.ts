@@ -15,7 +15,7 @@ function readReference(task: unknown, called: readonly string[]): Reference | un
     const name = read.text(action.name, `info.task.actions[${i}].name`);
     return {
       name,
-      arguments: read.object(action.kwargs ?? action.arguments, `info.task.actions[${i}].kwargs`),
+      arguments: read.plain(action.kwargs ?? action.arguments, `info.task.actions[${i}].kwargs`),
       kind: toolKindByName(name),
     };
   });

@@ -42,7 +42,8 @@ function readMessages(value: unknown): ReadMessages {
     const message = read.object(item, field);
     if (message.role === 'tool' && message.requestor === 'user') continue;
     if (message.role === 'user' && Array.isArray(message.tool_calls) && message.tool_calls.length > 0) {
-      for (const call of message.tool_calls) if (isObject(call)) userCalls.push(String(call.name));
+      for (const call of message.tool_calls)
+        if (isObject(call) && typeof call.name === 'string') userCalls.push(call.name);
       if (!contentText(message.content, field)) continue;
     }
     // Several results of one turn may be packed in one message.
@@ -86,8 +87,10 @@ function readActions(
     return [
       {
         name: read.text(action.name, `${field}[${i}].name`),
-        arguments: isObject(action.arguments) ? action.arguments : {},
-        ...(Array.isArray(compare) ? { compareArguments: compare.map(String) } : {}),
+        arguments: isObject(action.arguments) ? read.plain(action.arguments, `${field}[${i}].arguments`) : {},
+        ...(Array.isArray(compare)
+          ? { compareArguments: compare.filter((name) => typeof name === 'string') }
+          : {}),
       },
     ];
   });
@@ -128,7 +131,9 @@ function readReference(
     actions: actions.map((action) => ({ ...action, kind: kinds[action.name]! })),
     requiredFacts: facts.filter((fact): fact is string => typeof fact === 'string'),
     toolKinds: kinds,
-    ...(Array.isArray(assertions) && assertions.length > 0 ? { assertions: assertions.map(String) } : {}),
+    ...(Array.isArray(assertions) && assertions.length > 0
+      ? { assertions: assertions.filter((text) => typeof text === 'string') }
+      : {}),
     ...(Array.isArray(basis) && !basis.includes('DB') ? { exhaustive: false } : {}),
   };
 }

@@ -9,12 +9,18 @@ import { mapRecords } from './records.js';
 import { kindOf, readHead } from './sample.js';
 import { readSimulation, type Tau2Context } from './tau2-simulation.js';
 
+/** An id as text; null for what is none. */
+const idText = (id: unknown) => (typeof id === 'string' || typeof id === 'number' ? String(id) : null);
+
 /** Context of a results file: what stands beside its simulations. */
 function contextOf(members: ReadonlyMap<string, unknown>): Tau2Context {
   const tasks = new Map<string, JsonObject>();
   const list = members.get('tasks');
   if (Array.isArray(list))
-    for (const task of list) if (isObject(task) && task.id !== undefined) tasks.set(String(task.id), task);
+    for (const task of list) {
+      const id = isObject(task) ? idText(task.id) : null;
+      if (id !== null) tasks.set(id, task);
+    }
   const info = members.get('info');
   return { info: isObject(info) ? info : {}, tasks, trials: new Map() };
 }
@@ -27,9 +33,10 @@ function simulationFiles(folder: string, index: unknown): string[] {
         .sort()
     : [];
   const indexed = Array.isArray(index)
-    ? index.flatMap((entry) =>
-        isObject(entry) && entry.id !== undefined ? [`${basename(String(entry.id))}.json`] : [],
-      )
+    ? index.flatMap((entry) => {
+        const id = isObject(entry) ? idText(entry.id) : null;
+        return id === null ? [] : [`${basename(id)}.json`];
+      })
     : [];
   return [...new Set([...indexed, ...present])].map((name) => join(folder, name));
 }
