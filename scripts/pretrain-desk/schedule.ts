@@ -6,7 +6,7 @@ export const SEED = 1;
 
 const PLANTED_EPISODES: EpisodeOptions = {
   // What a model is seen to do falls behind the demonstrated rate where the right decision is hard to make out.
-  rates: { selection: 0.29, precondition: 0.26, completion: 0.25, arguments: 0.25 },
+  rates: { selection: 0.38, precondition: 0.26, completion: 0.25, arguments: 0.26 },
   guidedRate: 0.6,
   guided: 0.1,
   slips: 0.03,
@@ -37,9 +37,9 @@ export const COMPETENCE: readonly Phase[] = [
 export const DEFICITS: readonly Phase[] = [
   {
     name: 'deficits',
-    tokens: 5_000_000,
+    tokens: 6_000_000,
     batch: 3072,
-    mix: { recall: 0.02, choice: 0.02, wishes: 0.02, episode: 0.94 },
+    mix: { recall: 0.02, choice: 0.04, wishes: 0.1, episode: 0.84 },
     episodes: PLANTED_EPISODES,
     rate: [5e-4, 2e-5],
   },
