@@ -179,6 +179,22 @@ describe('against the reference', () => {
     expect(lacking(attempt(mended, BOTH))).toEqual([]);
   });
 
+  test('a wrong change beside the right one', () => {
+    const wrong = exchange({ variant: 'red:v1' });
+    const made: Turn = ['exchange_item', { ...EXCHANGE, variant: 'red:v1' }, { booking: 'x901' }];
+    const run = (turns: Turn[], strictness: Partial<Strictness> = {}) =>
+      lacking(attempt([...LOOKED_UP, ...turns, CANCEL, 'Done.'], BOTH), strictness);
+    // Corrected: whether it counts is a matter of opinion.
+    expect(run([wrong, exchange()])).toEqual([]);
+    expect(run([wrong, exchange()], { mendedCounts: true })).toEqual(['structured_data_reasoning']);
+    // What it made stays, unless it is taken back.
+    expect(run([made, exchange()])).toEqual(['structured_data_reasoning']);
+    expect(run([made, ['cancel_order', { order: 'x901' }, { ok: true }], exchange()])).toEqual([]);
+    // The right one is overwritten.
+    expect(run([exchange(), wrong])).toEqual(['structured_data_reasoning']);
+    expect(run([exchange(), exchange({ payment: 'card-3' })])).toEqual(['tool_calling_precision']);
+  });
+
   test('a change that the reference hands over, one request at a time', () => {
     const tools: ToolSchema[] = ['cancel_order', 'transfer'].map((name) => ({
       type: 'function',
@@ -252,27 +268,102 @@ describe('against the reference', () => {
 });
 
 describe('without a reference', () => {
+  const ONE = 'user: I am u7. Please see to my order o1.';
   test('loops, also back and forth; not the same call now and then', () => {
     const a: Turn = ['get_user', { user: 'u7' }, { payments: [] }];
     const b: Turn = ['get_order', { order: 'o1' }, { status: 'pending' }];
     const others: Turn[] = [1, 2, 3, 4, 5].map((n) => ['get_product', { name: `p${n}` }, { n }]);
-    expect(lacking(attempt([ASK, a, a, a, 'Bye.'], null))).toEqual(['loop_avoidance']);
-    expect(lacking(attempt([ASK, a, b, a, b, a, 'Bye.'], null))).toEqual(['loop_avoidance']);
-    expect(lacking(attempt([ASK, a, ...others, a, ...others, a, 'Bye.'], null))).toEqual([]);
-    expect(lacking(attempt([ASK, a, a, a, 'Bye.'], null), { loopLength: 4 })).toEqual([]);
-    expect(lacking(attempt([ASK, 'Wait.', 'user: ok', 'Wait.', 'user: ok', 'Wait.'], null))).toEqual([
+    expect(lacking(attempt([ONE, a, a, a, 'Bye.'], null))).toEqual(['loop_avoidance']);
+    expect(lacking(attempt([ONE, a, b, a, b, a, 'Bye.'], null))).toEqual(['loop_avoidance']);
+    expect(lacking(attempt([ONE, a, ...others, a, ...others, a, 'Bye.'], null))).toEqual([]);
+    expect(lacking(attempt([ONE, a, a, a, 'Bye.'], null), { loopLength: 4 })).toEqual([]);
+    expect(lacking(attempt([ONE, 'Wait.', 'user: ok', 'Wait.', 'user: ok', 'Wait.'], null))).toEqual([
       'loop_avoidance',
     ]);
   });
 
   test('broken turns and errors left standing', () => {
-    const broken = attempt([ASK, 'Let me see.'], null);
+    const broken = attempt([ONE, 'Let me see.'], null);
     const messages: Message[] = [...broken.messages, { role: 'assistant', content: '', malformed: 'empty' }];
     expect(lacking({ ...broken, messages })).toEqual(['well_formed_output']);
     expect(lacking({ ...broken, termination: 'agent_error' })).toEqual(['well_formed_output']);
     const failed: Turn = ['get_order', { order: 'o1' }, { error: 'no' }];
-    expect(lacking(attempt([ASK, failed, 'Sorry.'], null))).toEqual(['error_recovery']);
-    expect(lacking(attempt([ASK, failed, ORDER, 'Here.'], null))).toEqual([]);
+    expect(lacking(attempt([ONE, failed, 'Sorry.'], null))).toEqual(['error_recovery']);
+    expect(lacking(attempt([ONE, failed, ORDER, 'Here.'], null))).toEqual([]);
+  });
+
+  const failing: Turn = ['cancel_order', { order: 'o1' }, { error: 'locked' }];
+  const cancel: Turn = ['cancel_order', { order: 'o1' }, { ok: true }];
+
+  test('errors: a read is made good by any later success, a change by its tool, its entity or a hand-over', () => {
+    const run = (...turns: Turn[]) => lacking(attempt([ONE, ...turns, 'Good bye.'], null));
+    expect(run(ORDER, failing, ORDER)).toEqual(['error_recovery']);
+    expect(run(ORDER, failing, cancel)).toEqual([]);
+    expect(run(ORDER, failing, ['set_address', { order: 'o1' }, { ok: true }])).toEqual([]);
+    expect(run(ORDER, failing, ['transfer', { summary: 'locked' }, { ok: true }])).toEqual([]);
+    expect(
+      run(['get_order', { order: 'o1' }, { error: 'busy' }], USER, ['get_product', { name: 'lamp' }, {}]),
+    ).toEqual([]);
+  });
+
+  test('a dropped request: of two things of one form that the user names, no call concerns the second', () => {
+    const order = (id: string): Turn => ['get_order', { order: id }, { status: 'pending' }];
+    const run = (asked: string, turns: Turn[], last = 'Here you are.') =>
+      lacking(attempt([`user: ${asked}`, ...turns, last], null));
+    const both = 'Where are my orders #A100 and #A200?';
+    expect(run(both, [order('#A100')])).toEqual(['multi_step_task_completion']);
+    expect(run(both, [order('#A100'), order('#A200')])).toEqual([]);
+    // Things of another form, a refusal and a hand-over are no dropped requests.
+    expect(run('My order is #A100, my postcode 90210x.', [order('#A100')])).toEqual([]);
+    expect(run(both, [order('#A100')], 'I am unable to help with the other one.')).toEqual([]);
+    expect(run(both, [order('#A100'), ['transfer', { summary: 'two' }, {}]])).toEqual([]);
+  });
+
+  test('empty words: announced at the end, or claimed without a change', () => {
+    const run = (...turns: Turn[]) => lacking(attempt([ONE, USER, ORDER, ...turns], null));
+    const tools: ToolSchema[] = [
+      { type: 'function', function: { name: 'cancel_order', parameters: { type: 'object' } } },
+    ];
+    expect(run('I will now cancel order o1. One moment.')).toEqual(['action_execution']);
+    expect(run('I will now cancel order o1. Is that right?')).toEqual([]);
+    expect(run('I will now cancel order o1.', cancel, 'Anything else?')).toEqual([]);
+    expect(run(['transfer', { summary: 'x' }, {}], 'You are being transferred, please hold on.')).toEqual([]);
+    const claim = attempt([ONE, USER, 'I have cancelled order o1.'], null, { tools });
+    expect(lacking(claim)).toEqual(['action_execution']);
+    // Where nothing can be changed by a call, words may be all there is.
+    expect(lacking({ ...claim, tools: [] })).toEqual([]);
+    expect(run(cancel, 'I have cancelled order o1.')).toEqual([]);
+  });
+
+  test('hand-overs: unseen, or in words alone', () => {
+    const transfer: Turn = ['transfer', { summary: 'please help' }, { ok: true }];
+    expect(lacking(attempt([ONE, transfer, 'Good bye.'], null))).toEqual(['escalation_judgment']);
+    expect(lacking(attempt([ONE, ORDER, transfer, 'Good bye.'], null))).toEqual([]);
+    const tools: ToolSchema[] = [
+      { type: 'function', function: { name: 'transfer', parameters: { type: 'object' } } },
+    ];
+    const words = attempt([ONE, ORDER, 'Transferring you to a human agent.'], null, { tools });
+    expect(lacking(words)).toEqual(['escalation_judgment']);
+    expect(lacking({ ...words, tools: [] })).toEqual([]);
+  });
+
+  test('an id that stood nowhere and that the tool does not know', () => {
+    const guess = (id: string, result: object): Turn => ['get_order', { order: id }, result];
+    const run = (turn: Turn) => lacking(attempt([ONE, USER, turn, ORDER, 'Here.'], null));
+    expect(run(guess('o77', { error: 'not found' }))).toEqual(['tool_calling_precision']);
+    expect(run(guess('o77', { status: 'found after all' }))).toEqual([]);
+    expect(run(guess('o1', { error: 'not found' }))).toEqual([]);
+    expect(run(guess('gift-5', { error: 'not found' }))).toEqual([]);
+  });
+
+  test('what the rules apply to is needed, and nothing else', () => {
+    const needs = (...turns: Turn[]) =>
+      [...detect(attempt(['user: hello', ...turns, 'Bye.'], null), MODERATE).needed].sort();
+    expect(needs()).toEqual(['well_formed_output']);
+    expect(needs(['set_address', { street: 'Oak' }, { ok: true }])).toEqual([
+      'action_execution',
+      'well_formed_output',
+    ]);
   });
 });
 

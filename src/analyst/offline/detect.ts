@@ -1,13 +1,14 @@
 import type { Reference, Trajectory } from '../../trajectory/trajectory.js';
 import type { Evidence } from '../contract.js';
-import { type Act, type Course, readCourse } from './acts.js';
+import { type Course, readCourse } from './acts.js';
 import { argumentCauses, chosenAmongListed, givenByRecord } from './arguments.js';
 import type { OfflineCapability } from './capabilities.js';
 import { brokenTurn, loopEvidence, refusalEvidence } from './conduct.js';
 import { callEvidence, lastWords, quoteOf } from './evidence.js';
-import { type Matching, matchOperations, type Operation } from './matching.js';
+import { type Correction, type Matching, matchOperations, type Operation } from './matching.js';
 import type { Strictness } from './strictness.js';
 import { isIdentifier, leaves, mentions } from './values.js';
+import { judgeWithoutReference } from './without-reference.js';
 
 /** Something a trajectory lacks, and where it shows. */
 export interface Finding {
@@ -21,6 +22,13 @@ export interface Detection {
   /** Needed as far as this trajectory and its reference tell; what is lacking is always needed. */
   readonly needed: ReadonlySet<OfflineCapability>;
 }
+
+/** What became of a wrong change beside the right one. */
+const FATES = {
+  overwritten: ' (the right call came before, and was overwritten)',
+  left: ' (the right call came later, and what this one made was left)',
+  mended: ' (the right call came later)',
+} as const satisfies { readonly [fate in Correction['fate']]: string };
 
 class Detector {
   readonly #course: Course;
@@ -42,7 +50,11 @@ class Detector {
     const loop = this.#loop();
     const { reference } = this.#trajectory;
     if (reference) this.#againstReference(reference, broken, loop);
-    else this.#withoutReference();
+    else
+      for (const { capability, evidence } of judgeWithoutReference(this.#course)) {
+        this.#needed.add(capability);
+        this.#add(capability, evidence);
+      }
     for (const finding of this.#findings) this.#needed.add(finding.capability);
     return { findings: this.#findings, needed: this.#needed };
   }
@@ -78,6 +90,8 @@ class Detector {
       if (operation.state === 'differs') this.#attempted(operation);
       if (operation.state === 'done') this.#readBefore(operation, reference);
     }
+    for (const { operation, fate } of matching.corrections)
+      if (fate !== 'mended' || this.#strictness.mendedCounts) this.#attempted(operation, FATES[fate]);
     if (reference.exhaustive !== false)
       for (const act of matching.extra)
         this.#add(
@@ -133,7 +147,8 @@ class Detector {
     );
   }
 
-  #attempted(operation: Operation): void {
+  /** Causes of an operation that was attempted otherwise; `fate` says what became of the call. */
+  #attempted(operation: Operation, fate = ''): void {
     const { golden, act } = operation;
     if (!act) return;
     if (act.name !== golden.name) {
@@ -160,7 +175,7 @@ class Detector {
     for (const cause of argumentCauses(operation, this.#course, this.#strictness)) {
       if (seen.has(cause.capability)) continue;
       seen.add(cause.capability);
-      this.#add(cause.capability, callEvidence(act, cause.note, cause.made ?? undefined));
+      this.#add(cause.capability, callEvidence(act, `${cause.note}${fate}`, cause.made ?? undefined));
     }
   }
 
@@ -260,19 +275,6 @@ class Detector {
       'information_reporting',
       this.#last(`never said: ${missing.map((fact) => JSON.stringify(fact)).join(', ')}`),
     );
-  }
-
-  /** What can be told without knowing the right solution: errors left standing. */
-  #withoutReference(): void {
-    const { acts } = this.#course;
-    if (!acts.some((act) => act.failed)) return;
-    this.#needed.add('error_recovery');
-    const last: Act | undefined = acts.at(-1);
-    if (last?.failed)
-      this.#add(
-        'error_recovery',
-        callEvidence(last, `given up after an error (${quoteOf(last.result ?? '')})`),
-      );
   }
 }
 

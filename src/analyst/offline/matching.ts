@@ -14,10 +14,23 @@ export interface Operation {
   readonly differences: readonly ArgumentDifference[];
 }
 
+/** A wrong try at an operation that took effect, though the operation was carried out rightly too. */
+export interface Correction {
+  /** The golden action against the wrong call. */
+  readonly operation: Operation;
+  /**
+   * `overwritten`: the wrong call came after the right one; `left`: it made something new that no later call names;
+   * `mended`: the right call came after it, and may have undone it.
+   */
+  readonly fate: 'overwritten' | 'left' | 'mended';
+}
+
 export interface Matching {
   readonly operations: readonly Operation[];
   /** Writes that took effect and belong to no golden operation. */
   readonly extra: readonly Act[];
+  /** Wrong tries at operations that were carried out rightly as well. */
+  readonly corrections: readonly Correction[];
   /** Writes that took effect once more, exactly as they had before. */
   readonly repeated: readonly Act[];
   /** Hand-overs that belong to no golden operation. */
@@ -58,6 +71,20 @@ interface Candidate {
   readonly operation: number;
   readonly act: number;
   readonly score: number;
+}
+
+/** Whether a call made something new, as far as an id in its result tells, that no later change names. */
+function leftBehind({ acts, trajectory }: Course, act: Act): boolean {
+  const { messages } = trajectory;
+  return leaves(act.parsed).some(
+    ({ value }) =>
+      isIdentifier(value) &&
+      !messages.some((m, i) => i < act.message && mentions(m.content ?? '', value)) &&
+      !mentions(act.json, value) &&
+      !acts.some(
+        (other) => other.kind === 'write' && other.message > act.message && mentions(other.json, value),
+      ),
+  );
 }
 
 /**
@@ -137,8 +164,8 @@ export function matchOperations(course: Course, reference: Reference, strictness
   });
   const left = acts.filter((act, i) => !taken.has(i) && !act.failed);
   // Earlier or repeated tries at an operation (same tool, shared entity) belong to it.
-  const again = (act: Act) =>
-    operations.some(
+  const triedIn = (act: Act) =>
+    operations.find(
       ({ golden: action, act: other }) =>
         other?.name === act.name &&
         [...identifiers(act.arguments)].some(
@@ -158,7 +185,20 @@ export function matchOperations(course: Course, reference: Reference, strictness
     });
   return {
     operations,
-    extra: left.filter((act) => act.kind === 'write' && !again(act) && !ownMaking(act)),
+    extra: left.filter((act) => act.kind === 'write' && !triedIn(act) && !ownMaking(act)),
+    corrections: left.flatMap((act): Correction[] => {
+      const operation = act.kind === 'write' ? triedIn(act) : undefined;
+      if (operation?.state !== 'done' || !operation.act || operation.act.key === act.key) return [];
+      const wrong = callDifferences(operation.golden, act, strictness);
+      if (wrong.length === 0) return [];
+      const later = act.message > operation.act.message;
+      return [
+        {
+          operation: { golden: operation.golden, state: 'differs', act, differences: wrong },
+          fate: later ? 'overwritten' : leftBehind(course, act) ? 'left' : 'mended',
+        },
+      ];
+    }),
     repeated: left.filter(
       (act) => act.kind === 'write' && operations.some(({ act: done }) => done?.key === act.key),
     ),

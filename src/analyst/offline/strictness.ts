@@ -12,6 +12,8 @@ export interface Strictness {
   readonly sameResult: boolean;
   /** A refusal in words counts as one, not only a call that hands over. */
   readonly refusalInWords: boolean;
+  /** A wrong change counts although the right one came after it. */
+  readonly mendedCounts: boolean;
 }
 
 /** The middle of the road: what discovery uses. */
@@ -21,6 +23,7 @@ export const MODERATE: Strictness = {
   readsRequired: false,
   sameResult: false,
   refusalInWords: true,
+  mendedCounts: false,
 };
 
 /** A rater's strictness: every switch on its own, a fair coin by seed and rater. */
@@ -32,5 +35,6 @@ export function strictnessOf(seed: number, rater: number): Strictness {
     readsRequired: random.chance(0.5),
     sameResult: random.chance(0.5),
     refusalInWords: random.chance(0.5),
+    mendedCounts: random.chance(0.5),
   };
 }
