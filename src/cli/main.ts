@@ -11,7 +11,7 @@ import { colorsFor } from './terminal/colors.js';
  */
 export async function main(args: readonly string[]): Promise<number> {
   const program = createProgram();
-  const commands = [program, ...program.commands];
+  const commands = [program, ...program.commands, ...program.commands.flatMap((command) => command.commands)];
   for (const command of commands) command.exitOverride();
   try {
     if (args.length === 0) {

@@ -1,4 +1,5 @@
 import { ROLLOUT_DEFAULTS } from '../agent/rollout-step.js';
+import { analystIdentity, analystSettings, openRaters } from '../analyst/open.js';
 import { COMPOSITION_DEFAULTS } from '../composition/options.js';
 import { capSettings } from '../config/fast.js';
 import type { TraceConfig } from '../config/schema.js';
@@ -20,6 +21,8 @@ export interface PipelineInput {
   readonly common: { readonly [key: string]: unknown };
   readonly session: Session;
   readonly journal: Journal;
+  /** The project's folder, absolute; absent: the current one. */
+  readonly project?: string;
 }
 
 /** A step without the settings that all share. */
@@ -32,7 +35,14 @@ interface Room<Options extends object> extends Pick<Step, 'name' | 'title' | 'ou
  * The steps of a run in their order: each room's defaults, what the configuration says instead, with `--fast` its
  * caps. Rooms are loaded when their step begins.
  */
-export function buildSteps({ config, fast, common, session, journal }: PipelineInput): Step[] {
+export function buildSteps({
+  config,
+  fast,
+  common,
+  session,
+  journal,
+  project = process.cwd(),
+}: PipelineInput): Step[] {
   const step = <Options extends object>({ name, title, outputs, options, run }: Room<Options>): Step => {
     const used = fast && name !== 'report' ? capSettings(options, name) : options;
     return {
@@ -46,6 +56,8 @@ export function buildSteps({ config, fast, common, session, journal }: PipelineI
   const grpo = { ...GRPO_DEFAULTS, ...config.train };
   const target = () => session.target();
   const engine = () => session.engine();
+  const analyst = analystSettings(config.analyst);
+  const identity = analystIdentity(analyst, project);
 
   return [
     step({
@@ -69,10 +81,22 @@ export function buildSteps({ config, fast, common, session, journal }: PipelineI
       name: 'diagnose',
       title: 'step 1 · which capabilities are missing',
       outputs: ['diagnosis'],
-      options: checked('diagnose', () => diagnosisSettings(config.diagnose)),
+      options: {
+        ...checked('diagnose', () => diagnosisSettings(config.diagnose)),
+        ...(identity === null ? {} : { analyst: identity }),
+      },
       run: async (context, options) => {
         const { diagnosisSummary, runDiagnosis } = await import('../diagnosis/step.js');
-        const found = await runDiagnosis(context, options);
+        const raters = await openRaters(analyst, {
+          seed: context.seed,
+          journal,
+          project,
+          handoff: runPaths.handoff(context.folder),
+          resume: 'the same command again',
+          environment: process.env,
+          signal: context.signal,
+        });
+        const found = await runDiagnosis(context, options, { analyst: raters });
         const { writeDiagnosisReport } = await import('../report/report-step.js');
         await writeDiagnosisReport(context.folder);
         return diagnosisSummary(found);

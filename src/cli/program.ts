@@ -3,6 +3,9 @@ import { basename, join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { CONFIG_NAMES } from '../config/load.js';
 import { STEP_NAMES, type StepName } from '../run/events.js';
+import { type AnalystFlags, addAnalystOptions } from './analyst-flags.js';
+import type { ImportFlags } from './commands/import.js';
+import type { PromptsFlags } from './commands/prompts.js';
 import type { DiagnoseFlags } from './diagnose.js';
 import { packageVersion } from './version.js';
 
@@ -46,6 +49,7 @@ Examples:
   $ trace run examples/desk            the whole method on the embedded target
   $ trace run my-agent --until diagnose
   $ trace diagnose results.json        what is missing in logged trajectories, without a model
+  $ trace import logs.jsonl            logs of any agent into a file of attempts
   $ trace status my-agent
 
 Exit codes: 0 done, 1 the work failed or was stopped, 2 wrong use or input.`,
@@ -86,6 +90,7 @@ Examples:
       await runCommand(project, flags);
     });
 
+  addImportCommand(program);
   addStepCommand(program, 'rollout');
   addDiagnoseCommand(program);
   for (const name of STEP_NAMES.slice(STEP_NAMES.indexOf('diagnose') + 1)) addStepCommand(program, name);
@@ -101,6 +106,8 @@ Examples:
       statusCommand(project, flags);
     });
 
+  addPromptsCommand(program);
+
   program
     .command('doctor')
     .argument('[project]', 'folder with a trace.config.*; without one the machine alone is looked at')
@@ -114,6 +121,41 @@ Examples:
   return program;
 }
 
+/** `trace prompts`: the prompts that a language model, a person or a coding agent answers. */
+function addPromptsCommand(program: Command): void {
+  const prompts = program
+    .command('prompts')
+    .description('the prompts of the steps: list them, show one, copy them into a project to change them');
+  const options = (command: Command): Command =>
+    command
+      .option('--project <folder>', 'the project whose prompts/ override (default: this folder)')
+      .option('--json', 'print one JSON line');
+  options(prompts.command('list').description('all prompts, and which of them the project overrides')).action(
+    async (flags: PromptsFlags) => {
+      const { listPrompts } = await import('./commands/prompts.js');
+      listPrompts(flags);
+    },
+  );
+  options(
+    prompts.command('show').argument('<id>', 'such as tool-use/label').description('print a prompt'),
+  ).action(async (id: string, flags: PromptsFlags) => {
+    const { showPrompt } = await import('./commands/prompts.js');
+    showPrompt(id, flags);
+  });
+  options(
+    prompts
+      .command('eject')
+      .argument('[ids...]', 'such as tool-use/label')
+      .description('copy prompts into the project, where they override those that come with TRACE'),
+  )
+    .option('--all', 'all of them')
+    .option('--force', 'overwrite what is there')
+    .action(async (ids: string[], flags: PromptsFlags) => {
+      const { ejectPrompts } = await import('./commands/prompts.js');
+      ejectPrompts(ids, flags);
+    });
+}
+
 /** A command that runs one step of a project, such as `trace train`. */
 function addStepCommand(program: Command, name: StepName): void {
   const command = program
@@ -125,7 +167,7 @@ function addStepCommand(program: Command, name: StepName): void {
     .action((project: string, flags: RunFlags) => runStep(name, project, flags));
 }
 
-async function runStep(name: StepName, project: string, flags: RunFlags): Promise<void> {
+async function runStep(name: StepName, project: string, flags: RunFlags & AnalystFlags): Promise<void> {
   const { runCommand } = await import('./commands/run.js');
   const { again, ...rest } = flags;
   await runCommand(project, { ...rest, only: name, ...(again ? { from: name } : {}) });
@@ -152,31 +194,81 @@ function addDiagnoseCommand(program: Command): void {
       '--export <folder>',
       "of files: write labels and selection in the reference implementation's format",
     )
-    .option('--skip-invalid', 'of files: leave out records that cannot be read, and list them')
+    .option(
+      '--resume',
+      'go on with a diagnosis of files: its answers are checked, what is missing is asked for',
+    );
+  addReadingOptions(command);
+  addAnalystOptions(command)
     .addHelpText(
       'after',
       `
-Reads τ-bench and τ²-bench results and TRACE's own trajectories; needs no model and no key.
+Reads the formats that \`trace import --list\` prints, from files and folders; needs no model and no key,
+unless --analyst names one.
 
 Examples:
   $ trace diagnose results.json
+  $ trace diagnose results.json --analyst llm --model NAME --base-url http://localhost:8000/v1
+  $ trace diagnose results.json --analyst handoff; trace diagnose --resume
   $ trace diagnose retail.json airline.json --out diagnosis
   $ trace diagnose results.json --json
   $ trace diagnose examples/desk       the step of a project`,
     )
     .action(async (inputs: string[], flags: RunFlags & DiagnoseFlags) => {
       const [first = '.'] = inputs;
+      const { diagnoseFiles } = await import('./diagnose.js');
+      if (flags.resume && inputs.length === 0) {
+        const { hasKeptCommand, keptCommand } = await import('./diagnose-session.js');
+        if (flags.out !== undefined || hasKeptCommand(flags) || !isProject(first)) {
+          const kept = keptCommand(flags);
+          return diagnoseFiles(kept.files, kept.flags);
+        }
+      }
       if (inputs.length < 2 && !flags.importRaters && isProject(first))
         return runStep('diagnose', first, flags);
-      const { diagnoseFiles } = await import('./diagnose.js');
       return diagnoseFiles(inputs, flags);
     });
 }
 
-/** A configuration file, or a folder; a folder with results.json is a result of τ²-bench. */
+/** A configuration file, or a folder with one; this folder is meant as a project even where it has none. */
 function isProject(path: string): boolean {
   if (CONFIG_NAMES.some((name) => name === basename(path))) return true;
-  return existsSync(path) && statSync(path).isDirectory() && !existsSync(join(path, 'results.json'));
+  if (!existsSync(path) || !statSync(path).isDirectory()) return false;
+  return path === '.' || CONFIG_NAMES.some((name) => existsSync(join(path, name)));
+}
+
+/** Options of every command that reads logged attempts. */
+function addReadingOptions(command: Command): Command {
+  return command
+    .option('--format <name>', 'format of the files (default: auto, told by their content)')
+    .option('--verdicts <file>', 'passed or failed by id: CSV, JSONL or JSON; reports of SWE-bench for its formats')
+    .option('--pass-at <x>', 'least score of a pass, where a file has only scores (default: full marks)')
+    .option('--skip-invalid', 'leave out records that cannot be read, and list them');
+}
+
+/** `trace import`: logged attempts of any format into a file of TRACE's own. */
+function addImportCommand(program: Command): void {
+  const command = program
+    .command('import')
+    .argument('[inputs...]', 'files of logged attempts, or folders of such files')
+    .description("read an agent's logs, whatever wrote them, into one file of attempts");
+  addReadingOptions(command)
+    .option('--out <file>', 'the file to write (default: .trace/imported.jsonl)')
+    .option('--list', 'print the formats and how each is known')
+    .option('--json', 'print one JSON line')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ trace import logs.jsonl
+  $ trace import runs/ --out attempts.jsonl
+  $ trace import chats.jsonl --verdicts verdicts.csv
+  $ trace import scores.jsonl --pass-at 0.8 --skip-invalid`,
+    )
+    .action(async (inputs: string[], flags: ImportFlags) => {
+      const { importCommand } = await import('./commands/import.js');
+      await importCommand(inputs, flags);
+    });
 }
 
 function addRunOptions(command: Command): Command {

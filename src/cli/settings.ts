@@ -60,7 +60,8 @@ export function commonSettings(loaded: LoadedConfig, model: LocatedModel): Recor
     seed: loaded.config.seed,
     model: model.digest,
     target: target === null ? loaded.config.target : digestFile(target),
-    analyst: loaded.config.analyst,
+    // Rollouts do not depend on the analyst: the step that does names another one in its own options.
+    analyst: 'offline',
     // Sums are rounded in another order with another number of threads.
     threads: loaded.config.threads,
   };

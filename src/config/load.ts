@@ -133,7 +133,8 @@ function defaultOf(module: unknown): unknown {
   return isEsModule || exports.default !== undefined ? exports.default : exports;
 }
 
-function describe(issue: z.core.$ZodIssue): string {
+function describe(given: z.core.$ZodIssue): string {
+  const issue = nearestBranch(given);
   const field = issue.path.join('.');
   if (issue.code === 'unrecognized_keys') {
     return issue.keys
@@ -145,6 +146,17 @@ function describe(issue: z.core.$ZodIssue): string {
       .join('; ');
   }
   return `${field === '' ? 'the configuration' : field}: ${issue.message}`;
+}
+
+/** Of a choice between a name and settings, what is wrong with the settings, where settings were given. */
+function nearestBranch(issue: z.core.$ZodIssue): z.core.$ZodIssue {
+  if (issue.code !== 'invalid_union') return issue;
+  const settings = issue.errors
+    .flat()
+    .find((inner) => inner.path.length > 0 || inner.code === 'unrecognized_keys');
+  if (settings) return { ...settings, path: [...issue.path, ...settings.path] } as z.core.$ZodIssue;
+  const [first] = issue.errors.flat();
+  return first ? ({ ...first, path: issue.path } as z.core.$ZodIssue) : issue;
 }
 
 /** Names of the fields of a section; of the whole configuration for the empty path. */

@@ -118,6 +118,61 @@ const evaluate = z.strictObject({
   maxTurnTokens: count.optional(),
 });
 
+const reading = {
+  /** Folder of prompts; absent: told by the attempts. */
+  family: z.enum(['general', 'tool-use', 'code-repair']).optional(),
+  /** Most candidate capabilities. */
+  candidates: count.optional(),
+  /** Most tokens, estimated, in which an attempt is shown to a rater. */
+  trajectoryTokens: z.int().min(500).optional(),
+  /** Most attempts that discovery reads, and most tokens of them in one request. */
+  discoverAttempts: z.int().min(2).optional(),
+  batchTokens: z.int().min(1_000).optional(),
+  /** Show the target's reference solution to the raters. */
+  showReference: z.boolean().optional(),
+};
+
+/** Settings of analysts that answer by prompts (docs/analysts.md). */
+const analystObject = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('offline') }),
+  z.strictObject({ kind: z.literal('handoff'), ...reading }),
+  z.strictObject({
+    kind: z.literal('llm'),
+    ...reading,
+    /** `openai-compatible`, `anthropic`, or the npm package of an AI SDK provider. */
+    provider: z.string().min(1).optional(),
+    model: z.string().min(1),
+    baseUrl: z.url().optional(),
+    /** Environment variable that holds the key; keys stand in no file. */
+    apiKeyEnv: z
+      .string()
+      .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'the name of an environment variable, never the key itself')
+      .optional(),
+    temperature: z.number().min(0).optional(),
+    maxOutputTokens: count.optional(),
+    /** Passed on to the provider with every request. */
+    options: z.record(z.string(), z.json()).optional(),
+    concurrency: count.optional(),
+    timeoutSeconds: positive.optional(),
+    retries: z.int().min(0).optional(),
+    backoffSeconds: positive.optional(),
+    tries: count.optional(),
+    /** Hard stops over all requests of a run. */
+    budget: z.strictObject({ tokens: count.optional(), usd: positive.optional() }).optional(),
+    /** US dollars for a million tokens. */
+    price: z
+      .strictObject({
+        input: z.number().min(0),
+        output: z.number().min(0),
+        cachedInput: z.number().min(0).optional(),
+      })
+      .optional(),
+  }),
+]);
+
+/** The analyst of a configuration: one that needs no settings by its name, or its settings. */
+export const analystSchema = z.union([z.enum(['offline', 'handoff']), analystObject]);
+
 /**
  * The whole of `trace.config.*`. Every field may be left out: the settings of a step that are not named here are the
  * step's own defaults (docs/configuration.md).
@@ -129,8 +184,8 @@ export const configSchema = z.strictObject({
   model: z.string().min(1).default('desk-base'),
   /** The seed of everything. */
   seed: z.int().min(0).default(1),
-  /** Who discovers, labels and writes environments: `offline` needs no model and no key. */
-  analyst: z.enum(['offline']).default('offline'),
+  /** Who discovers and labels: `offline` needs no model and no key. */
+  analyst: analystSchema.default('offline'),
   /** Threads of the engine, one core each; another number gives other last digits. */
   threads: count.default(2),
   rollout: rollout.prefault({}),

@@ -6,6 +6,8 @@ export const runPaths = {
   journal: (folder: string) => join(folder, 'journal.sqlite'),
   /** Rollouts of the base model on the target's training split. */
   baseTrajectories: (folder: string) => join(folder, 'trajectories', 'base.jsonl'),
+  /** Requests and answers of the analyst `handoff`; what people wrote outlives a diagnosis that is done anew. */
+  handoff: (folder: string) => join(folder, 'handoff'),
   candidates: (folder: string) => join(folder, 'diagnosis', 'candidates.json'),
   rater: (folder: string, rater: number) =>
     join(folder, 'diagnosis', 'raters', `${String(rater).padStart(2, '0')}.json`),

@@ -18,7 +18,10 @@ export interface PromptedOptions {
   readonly library: PromptLibrary;
   readonly settings: ReadingSettings;
   readonly seed: number;
-  /** Called when everything is labelled, to say or refuse what whoever answers left open. */
+  /**
+   * Called after the discovery, after its proposals are joined and after the labels: throws where whoever answers
+   * left something open that the next questions need.
+   */
   readonly finish?: () => void;
   /** What the work costs, in lines for people. */
   readonly preview?: (workload: Workload) => readonly string[];
@@ -90,6 +93,7 @@ export class PromptedRaters implements Prompted {
         ),
       ),
     );
+    this.#options.finish?.();
     for (const [i, { value, problems }] of replies.entries()) {
       for (const problem of problems) this.#refused.add(problem);
       if (value === null)
@@ -122,6 +126,7 @@ export class PromptedRaters implements Prompted {
         domain,
       }),
     );
+    this.#options.finish?.();
     if (value === null)
       this.#unanswered.push(
         `joining the proposals: ${problems[0] ?? 'no answer'}; only those that words show to be the same were joined`,

@@ -45,13 +45,6 @@ export class PromptLibrary {
     return this.#find(`${family}/${name}`) ?? this.get(`${FALLBACK}/${name}`);
   }
 
-  /** The file of the package whatever the project says. @throws InputError */
-  original(id: string): PromptFile {
-    const found = ID.test(id) ? this.#read(this.#folders.at(-1)!, id) : null;
-    if (!found) return this.get(id);
-    return found;
-  }
-
   #find(id: string): PromptFile | null {
     if (!ID.test(id)) return null;
     for (const place of this.#folders) {

@@ -5,6 +5,7 @@ import type { StepName } from '../../run/events.js';
 import { runPaths } from '../../run/paths.js';
 import { runPipeline, type Step, stopOnSignals } from '../../run/pipeline.js';
 import { type RunSnapshot, runFolder, Workspace } from '../../run/workspace.js';
+import { type AnalystFlags, analystFrom } from '../analyst-flags.js';
 import { buildSteps } from '../pipeline.js';
 import { Session } from '../session.js';
 import { commonSettings, locateModel } from '../settings.js';
@@ -15,7 +16,8 @@ import { summaryText } from '../terminal/summary-text.js';
 import { openView } from '../terminal/view.js';
 import { packageVersion } from '../version.js';
 
-export interface RunCommandFlags {
+/** Options of a run; those of the analyst stand before the configuration's. */
+export interface RunCommandFlags extends AnalystFlags {
   readonly run?: string;
   readonly seed?: number;
   readonly fast?: boolean;
@@ -28,7 +30,11 @@ export interface RunCommandFlags {
 /** `trace run` and the commands of single steps. @throws TraceError, and what a step throws. */
 export async function runCommand(place: string, flags: RunCommandFlags): Promise<void> {
   const loaded = await loadConfig(place);
-  const config = { ...loaded.config, seed: flags.seed ?? loaded.config.seed };
+  const config = {
+    ...loaded.config,
+    seed: flags.seed ?? loaded.config.seed,
+    analyst: analystFrom(flags, loaded.config.analyst),
+  };
   const run = flags.run ?? (flags.fast ? 'fast' : 'main');
   const folder = runFolder(loaded.project, run);
   const model = locateModel(config.model, loaded.project);
@@ -43,6 +49,7 @@ export async function runCommand(place: string, flags: RunCommandFlags): Promise
       fast: flags.fast ?? false,
       common,
       session,
+      project: loaded.project,
       journal: workspace.journal,
     });
     const snapshot: RunSnapshot = {
