@@ -80,18 +80,13 @@ async function readPart(
 function nextPart(path: string, reference: unknown): string | null {
   if (reference === undefined || reference === null) return null;
   const name = isObject(reference) ? reference.trajectory_path : reference;
-  if (
-    typeof name !== 'string' ||
-    name === '' ||
-    name !== basename(name) ||
-    name === '..' ||
-    name.includes('\\')
-  )
+  if (typeof name !== 'string' || name === '' || name !== basename(name) || /^\.+$|\\/.test(name))
     throw new RecordError(
       `continued_trajectory_ref ${JSON.stringify(name)} does not name a file beside ${path}`,
     );
   const next = join(dirname(path), name);
-  if (!existsSync(next)) throw new RecordError(`its continuation ${name} is missing`);
+  if (!existsSync(next) || !statSync(next).isFile())
+    throw new RecordError(`its continuation ${name} is missing`);
   return next;
 }
 

@@ -108,10 +108,8 @@ interface Scored {
 /** The verdict is the first scorer's that gives one number; all numbers become checks. */
 function readScores(value: unknown, order: readonly string[], passAt: number | undefined): Scored {
   const given = isObject(value) ? value : {};
-  const names = Object.keys(given);
   const scorers = [
-    ...order.filter((name) => names.includes(name)),
-    ...names.filter((name) => !order.includes(name)),
+    ...new Set([...order.filter((name) => Object.hasOwn(given, name)), ...Object.keys(given)]),
   ];
   const checks: Check[] = [];
   const scores: [string, unknown][] = [];

@@ -42,7 +42,7 @@ function assemble(
   if (messages.length === 0 && said === null) throw new RecordError('there is no turn in its history');
   const result = isObject(record.test_result) ? record.test_result : {};
   const patch = typeof result.git_patch === 'string' ? result.git_patch : null;
-  const broken = said !== null && (messages.length === 0 || INFRASTRUCTURE.test(said)) ? said : null;
+  const broken = said !== null && (found.length === 0 || INFRASTRUCTURE.test(said)) ? said : null;
   const judged = sweOutcome(verdicts.of(taskId, dirname(file)) ?? readTestResult(result), patch, broken);
   const trial = trials.next(taskId);
   const metadata = isObject(record.metadata) ? record.metadata : {};
@@ -57,7 +57,7 @@ function assemble(
     source: 'openhands',
     messages,
     tools,
-    termination: said ?? error ?? (finished ? 'finish' : state),
+    termination: said ?? (finished ? 'finish' : (error ?? state)),
     ...judged,
     metadata: {
       ...judged.metadata,
@@ -146,6 +146,7 @@ async function* importOpenHands(path: string, options: ImporterOptions): AsyncGe
 
 export const openHandsImporter: Importer = {
   name: 'openhands',
+  joinsVerdicts: true,
   title: 'OpenHands (output.jsonl with instance_id and history; lists of events)',
   matches,
   read: importOpenHands,
