@@ -149,6 +149,8 @@ test('a job’s folder: verifier’s results of each trial, exceptions before th
     'job/u__c/verifier/reward.json': { a: 1, b: 0 },
   });
   expect(atifImporter.matches(await readSample(folder))).toBe(true);
+  const mixed = folderOf({ 'a.trajectory.json': trajectory(), 'other.json': [] });
+  expect(atifImporter.matches(await readSample(mixed))).toBe(false);
   const all = await readAll(atifImporter, folder);
   expect(all.map((t) => [t.id, t.taskId, t.trial, t.outcome, t.reward, t.termination])).toEqual([
     ['t__a', 't', 0, 'passed', 1, null],

@@ -7,7 +7,7 @@ import { StepReader } from './atif-steps.js';
 import { readTrial, type TrialFacts, trialFolder } from './atif-trial.js';
 import { readTools } from './chat.js';
 import type { Importer, ImporterOptions, SourceSample } from './importer.js';
-import { filesUnder, guardFile, TrialCounter } from './record-files.js';
+import { filesUnder, guardFile, isFolderOf, TrialCounter } from './record-files.js';
 import { mapRecords } from './records.js';
 import { withoutVerdict } from './rewards.js';
 import { kindOf, readHead } from './sample.js';
@@ -177,7 +177,14 @@ const isTrajectory = (record: unknown) =>
   isObject(record) && typeof record.schema_version === 'string' && record.schema_version.startsWith('ATIF');
 
 function matches({ kind, keys, records, entries }: SourceSample): boolean {
-  if (kind === 'folder') return entries.some(isTrajectoryName);
+  if (kind === 'folder') {
+    // All that lies in a trial's folder belongs to it: logs of the agent in its own format, artifacts.
+    const trial = /(^|.*\/)agent\/trajectory\.json$/;
+    const trials = entries.flatMap((entry) => trial.exec(entry)?.[1] ?? []);
+    const inTrial = (entry: string) => trials.some((folder) => entry.startsWith(folder));
+    const ofJob = (entry: string) => /(^|\/)((result|config|lock)|trajectory\.[^/]+)\.json$/.test(entry);
+    return isFolderOf(entries, isTrajectoryName, (entry) => inTrial(entry) || ofJob(entry));
+  }
   if (kind === 'object') return keys.has('schema_version') && keys.has('steps');
   return records.some(isTrajectory);
 }

@@ -277,6 +277,9 @@ test('a folder of archives: a broken one is a record that is left out', async ()
   const good = zipOf([entry('a', sample()), header]);
   const folder = folderOf({ 'one/a.eval': good, 'two/b.eval': good.subarray(0, 200) });
   expect(inspectImporter.matches(await readSample(folder))).toBe(true);
+  // Beside files that may be of another format, each is told apart by itself.
+  const mixed = folderOf({ 'a.eval': good, 'b.jsonl': '{}' });
+  expect(inspectImporter.matches(await readSample(mixed))).toBe(false);
   const { read, refused } = await readPast(inspectImporter, folder);
   expect(read).toHaveLength(1);
   expect(refused).toEqual([expect.stringMatching(/b\.eval: record 1: not a whole zip archive/)]);

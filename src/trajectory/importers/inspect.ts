@@ -93,7 +93,8 @@ async function* readJson(path: string, options: ImporterOptions): AsyncGenerator
 
 function matches({ kind, keys, entries }: SourceSample): boolean {
   if (kind === 'zip') return entries.some((entry) => HEADERS.includes(entry) || SAMPLE.test(entry));
-  if (kind === 'folder') return entries.some((entry) => entry.endsWith('.eval'));
+  // Whatever lies beside archives is looked at file by file.
+  if (kind === 'folder') return entries.length > 0 && entries.every((entry) => entry.endsWith('.eval'));
   return (
     kind === 'object' && keys.has('eval') && (keys.has('samples') || keys.has('plan')) && keys.has('status')
   );

@@ -166,6 +166,8 @@ test('a folder with report.json files and a run report: verdicts and causes', as
     },
   });
   expect(miniSweAgentImporter.matches(await readSample(folder))).toBe(true);
+  const mixed = folderOf({ 'a.traj.json': run('a'), 'other.json': [] });
+  expect(miniSweAgentImporter.matches(await readSample(mixed))).toBe(false);
   const all = new Map((await readAll(miniSweAgentImporter, folder)).map((t) => [t.taskId, t]));
   expect([...all].map(([id, t]) => [id, t.outcome, t.reward])).toEqual([
     ['ambiguous', 'excluded', null],

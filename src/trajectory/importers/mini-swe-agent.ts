@@ -6,8 +6,8 @@ import type { Message, Trajectory } from '../trajectory.js';
 import { bashCall, bashTools, bashTurn } from './bash-calls.js';
 import { contentText, ERROR_RESULT, readAssistant, readChatMessage } from './chat.js';
 import type { Importer, ImporterOptions, SourceSample } from './importer.js';
-import { filesUnder, guardFile, TrialCounter } from './record-files.js';
-import { findSweVerdicts } from './swe-verdict-files.js';
+import { filesUnder, guardFile, isFolderOf, TrialCounter } from './record-files.js';
+import { findSweVerdicts, isBesideTrajectories } from './swe-verdict-files.js';
 import { sweOutcome } from './swe-verdicts.js';
 
 const SUFFIX = '.traj.json';
@@ -165,7 +165,12 @@ async function readFile(
 
 function matches(sample: SourceSample): boolean {
   const { kind, keys, records, entries, path } = sample;
-  if (kind === 'folder') return entries.some((entry) => entry.endsWith(SUFFIX));
+  if (kind === 'folder')
+    return isFolderOf(
+      entries,
+      (entry) => entry.endsWith(SUFFIX),
+      (entry) => isBesideTrajectories(path, entry),
+    );
   if (kind === 'object')
     return (
       keys.has('messages') &&
@@ -202,6 +207,7 @@ async function* importMiniSweAgent(path: string, options: ImporterOptions): Asyn
 
 export const miniSweAgentImporter: Importer = {
   name: 'mini-swe-agent',
+  joinsVerdicts: true,
   title: 'mini-swe-agent trajectories (.traj.json; messages and info, or a list of messages)',
   matches,
   read: importMiniSweAgent,

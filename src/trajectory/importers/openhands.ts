@@ -5,10 +5,10 @@ import { isObject, parseTrajectory, RecordError, read } from '../parse.js';
 import type { Message, Trajectory } from '../trajectory.js';
 import type { Importer, ImporterOptions, SourceSample } from './importer.js';
 import { readEvents } from './openhands-events.js';
-import { filesUnder, guardFile, TrialCounter } from './record-files.js';
+import { filesUnder, guardFile, isFolderOf, TrialCounter } from './record-files.js';
 import { mapRecords } from './records.js';
 import { kindOf, readHead } from './sample.js';
-import { findSweVerdicts, type SweVerdicts } from './swe-verdict-files.js';
+import { findSweVerdicts, isBesideTrajectories, type SweVerdicts } from './swe-verdict-files.js';
 import { readTestResult, sweOutcome } from './swe-verdicts.js';
 
 /** Errors of the sandbox and of the model's provider, by the class name that `error` begins with or holds. */
@@ -123,8 +123,13 @@ const isEvent = (value: unknown): boolean =>
 
 const isOutputName = (name: string) => basename(name) === 'output.jsonl';
 
-function matches({ kind, keys, records, entries }: SourceSample): boolean {
-  if (kind === 'folder') return entries.some(isOutputName);
+function matches({ kind, keys, records, entries, path }: SourceSample): boolean {
+  if (kind === 'folder') {
+    // A run's folder also holds what the models were asked and what the evaluation said.
+    const runs = entries.filter(isOutputName).map((entry) => entry.slice(0, -'output.jsonl'.length));
+    const inRun = (entry: string) => runs.some((run) => entry.startsWith(run));
+    return isFolderOf(entries, isOutputName, (entry) => inRun(entry) || isBesideTrajectories(path, entry));
+  }
   if (kind === 'array' && records.length > 0 && records.every(isEvent)) return true;
   return (
     keys.has('instance_id') &&

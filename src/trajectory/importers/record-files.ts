@@ -40,6 +40,21 @@ export function readWhole(path: string): string {
   return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
 }
 
+const HOLDS_DATA = /\.(jsonl?|ndjson|traj|eval|parquet)$/;
+
+/**
+ * Whether a folder is of one format: it has files of it, and every file that could hold data is one of them or beside the
+ * point. Otherwise its files are told apart one by one, so that none is passed over.
+ */
+export function isFolderOf(
+  entries: readonly string[],
+  own: (entry: string) => boolean,
+  beside: (entry: string) => boolean,
+): boolean {
+  const data = entries.filter((entry) => HOLDS_DATA.test(entry));
+  return data.some(own) && data.every((entry) => own(entry) || beside(entry));
+}
+
 /** Errors that are the record's fault rather than the machine's. */
 export function isRecordFault(error: unknown): boolean {
   return [RecordError, SyntaxError, RangeError, JsonShapeError].some((kind) => error instanceof kind);

@@ -6,8 +6,8 @@ import type { Message, Trajectory } from '../trajectory.js';
 import { bashCall, bashTools, bashTurn } from './bash-calls.js';
 import { contentText, ERROR_RESULT, readAssistant, readChatMessage } from './chat.js';
 import type { Importer, ImporterOptions, SourceSample } from './importer.js';
-import { filesUnder, guardFile, TrialCounter } from './record-files.js';
-import { findSweVerdicts } from './swe-verdict-files.js';
+import { filesUnder, guardFile, isFolderOf, TrialCounter } from './record-files.js';
+import { findSweVerdicts, isBesideTrajectories } from './swe-verdict-files.js';
 import { sweOutcome } from './swe-verdicts.js';
 
 const SUFFIX = '.traj';
@@ -172,7 +172,12 @@ async function readFile(
 }
 
 function matches({ kind, keys, entries, path }: SourceSample): boolean {
-  if (kind === 'folder') return entries.some((entry) => entry.endsWith(SUFFIX));
+  if (kind === 'folder')
+    return isFolderOf(
+      entries,
+      (entry) => entry.endsWith(SUFFIX),
+      (entry) => isBesideTrajectories(path, entry),
+    );
   if (kind !== 'object' || keys.has('instance_id')) return false;
   if (keys.has('trajectory'))
     return keys.has('history') || keys.has('replay_config') || path.endsWith(SUFFIX);
@@ -195,6 +200,7 @@ async function* importSweAgent(path: string, options: ImporterOptions): AsyncGen
 
 export const sweAgentImporter: Importer = {
   name: 'swe-agent',
+  joinsVerdicts: true,
   title: 'SWE-agent trajectories (.traj; history and trajectory)',
   matches,
   read: importSweAgent,

@@ -11,6 +11,9 @@ import { EMPTY_PATCH, namesIn, readInstanceReport, type SweVerdict, sweVerdict }
 type Detail = 'report' | 'lists' | 'table';
 const DETAILS: readonly Detail[] = ['report', 'lists', 'table'];
 
+/** Run reports are lists of ids; larger files are not looked into. */
+const LARGEST_REPORT = 16 * 1024 * 1024;
+
 interface Entry {
   readonly file: string;
   readonly detail: Detail;
@@ -149,6 +152,21 @@ function isInstanceReport(value: JsonObject): boolean {
 /** Files that may be reports, by name: `report.json`, `<model>.<run>.json`, `results.json`. */
 function isReportName(name: string): boolean {
   return name.endsWith('.json') && !name.endsWith('.traj.json') && name !== 'preds.json';
+}
+
+/** Files of an evaluation or a run that lie beside trajectories: known by name, run reports by their content. */
+export function isBesideTrajectories(folder: string, entry: string): boolean {
+  if (/(^|\/)(report|preds|metadata|results|all_preds|config|run_batch.*)\.jsonl?$/.test(entry)) return true;
+  if (!isReportName(entry)) return false;
+  try {
+    const path = join(folder, entry);
+    if (statSync(path).size > LARGEST_REPORT) return false;
+    const value: unknown = JSON.parse(readWhole(path));
+    return isObject(value) && Array.isArray(value.resolved_ids);
+  } catch {
+    // What cannot be read is no report; reading it as something else will say why.
+    return false;
+  }
 }
 
 function jsonRows(text: string): JsonObject[] {

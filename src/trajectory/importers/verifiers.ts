@@ -5,7 +5,7 @@ import { guardRecord } from '../store.js';
 import type { Message, Trajectory } from '../trajectory.js';
 import { readChatMessage, readTools } from './chat.js';
 import type { Importer, ImporterOptions, SourceSample } from './importer.js';
-import { filesUnder, readWhole, TrialCounter } from './record-files.js';
+import { filesUnder, isFolderOf, readWhole, TrialCounter } from './record-files.js';
 import { mapRecords } from './records.js';
 import { scoreVerdict, withoutVerdict } from './rewards.js';
 
@@ -113,13 +113,9 @@ function environmentOf(results: string, options: ImporterOptions): string | null
 }
 
 function matches({ kind, keys, entries }: SourceSample): boolean {
-  if (kind === 'folder') return entries.some(isResultsName);
-  return (
-    (kind === 'lines' || kind === 'object') &&
-    keys.has('prompt') &&
-    keys.has('completion') &&
-    keys.has('reward')
-  );
+  if (kind === 'folder')
+    return isFolderOf(entries, isResultsName, (entry) => /(^|\/)metadata\.json$/.test(entry));
+  return keys.has('prompt') && keys.has('completion') && keys.has('reward');
 }
 
 /**
