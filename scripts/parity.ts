@@ -146,7 +146,8 @@ async function main(): Promise<number> {
     };
     for (const reference of references) {
       const { name } = reference;
-      for (const row of await compareWithReference(reference, join(out, name, 'saved'))) add(name, row);
+      for (const row of await compareWithReference(reference, { saveTo: join(out, name, 'saved') }))
+        add(name, row);
       const text = compareText(reference);
       for (const problem of text.problems) console.log(`${name}: ${problem}`);
       failed += text.problems.length;

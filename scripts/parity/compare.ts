@@ -59,9 +59,13 @@ export function readExpected(folder: string): Expected {
 /**
  * Compares the local engine with what PyTorch, transformers and PEFT gave for the same files: logits, log-probabilities,
  * greedy sampling, LoRA forward, one GRPO step, five steps of AdamW with clipping.
- * @param saveTo where the adapter is saved after those steps, for PEFT to load.
+ * @param options.saveTo where the adapter is saved after those steps, for PEFT to load.
  */
-export async function compareWithReference(reference: Reference, saveTo?: string): Promise<Comparison[]> {
+export async function compareWithReference(
+  reference: Reference,
+  options: { readonly threads?: number; readonly saveTo?: string } = {},
+): Promise<Comparison[]> {
+  const { threads = 2, saveTo } = options;
   const model = readModel(reference.model);
   const { tensors, sequences } = readExpected(reference.folder);
   const found: Comparison[] = [];
@@ -71,7 +75,7 @@ export async function compareWithReference(reference: Reference, saveTo?: string
   const base = transposeLinears(model.parameters);
   check('logits', joined(await modelLogits(model.config, base, sequences)), 'logits');
 
-  const engine = new LocalEngine(model, { threads: 2 });
+  const engine = new LocalEngine(model, { threads });
   const scratch = mkdtempSync(join(tmpdir(), 'trace-parity-'));
   try {
     check('log-probabilities', joined(await engine.logprobs(BASE, sequences)), 'logprobs');
