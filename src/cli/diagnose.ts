@@ -1,5 +1,4 @@
-import { existsSync } from 'node:fs';
-import { basename, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { exportDiagnosis, writeDiagnosis } from '../diagnosis/files.js';
 import { importedDiagnosis } from '../diagnosis/imported.js';
 import { diagnosisSettings } from '../diagnosis/settings.js';
@@ -47,7 +46,9 @@ const DEFAULT_SEED = 1;
 export async function diagnoseFiles(files: readonly string[], flags: DiagnoseFlags): Promise<void> {
   if (files.length === 0 && flags.importRaters === undefined)
     throw new InputError('no file to diagnose', 'Name one: `trace diagnose results.json`.');
-  const settings = settingsOf(flags);
+  // Of rater files N is how many there are: only there can K be checked against it.
+  const anyRaters = flags.importRaters !== undefined && flags.keep !== undefined;
+  const settings = settingsOf(anyRaters ? { ...flags, raters: flags.keep } : flags);
   const seed = flags.seed ?? DEFAULT_SEED;
   const reading = new Reading(files, flags);
   const trajectories = await readAll(reading);
@@ -74,7 +75,9 @@ export async function diagnoseFiles(files: readonly string[], flags: DiagnoseFla
     writeFileWhole(join(folder, 'report.html'), diagnosisPage(view));
   }
   if (flags.json) {
-    process.stdout.write(`${JSON.stringify({ ...diagnosisJson(view), files: reading.files, unread: reading.unread })}\n`);
+    process.stdout.write(
+      `${JSON.stringify({ ...diagnosisJson(view), files: reading.files, unread: reading.unread })}\n`,
+    );
     return;
   }
   const colors = colorsFor(process.stdout);

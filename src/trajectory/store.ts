@@ -67,6 +67,26 @@ export async function* readTrajectories(path: string, options: ReadOptions = {})
   }
 }
 
+const lines = new WeakMap<Trajectory, string>();
+
+/** Remembers the JSON line that a trajectory was read from; `writeTrajectories` then writes that. */
+export function keepLine(trajectory: Trajectory, text: string): void {
+  if (!text.includes('\n')) lines.set(trajectory, text);
+}
+
+/** A trajectory as a line of JSON. @throws RecordError for one nested too deeply to be printed. */
+function lineOf(trajectory: Trajectory): string {
+  const kept = lines.get(trajectory);
+  if (kept !== undefined) return kept;
+  try {
+    return JSON.stringify(trajectory);
+  } catch (error) {
+    if (error instanceof RangeError)
+      throw new RecordError(`${trajectory.id} is nested too deeply to be written`);
+    throw error;
+  }
+}
+
 /** Flushed whenever this many characters wait, so that memory stays small for any number of records. */
 const FLUSH_AT = 1 << 20;
 
@@ -92,7 +112,7 @@ export async function writeTrajectories(
         waiting = '';
       };
       for await (const trajectory of trajectories) {
-        waiting += `${JSON.stringify(trajectory)}\n`;
+        waiting += `${lineOf(trajectory)}\n`;
         written++;
         if (waiting.length >= FLUSH_AT) flush();
       }

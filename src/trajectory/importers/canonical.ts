@@ -1,6 +1,18 @@
 import { isObject, parseTrajectory } from '../parse.js';
-import type { Importer } from './importer.js';
-import { mapRecords } from './records.js';
+import { guardRecord, keepLine } from '../store.js';
+import type { Trajectory } from '../trajectory.js';
+import type { Importer, ImporterOptions } from './importer.js';
+import { readRecords } from './records.js';
+
+/** Lines that are canonical already are kept, so that nobody has to print them again. */
+async function* read(path: string, options: ImporterOptions): AsyncGenerator<Trajectory> {
+  for await (const record of readRecords(path, options)) {
+    const trajectory = guardRecord(path, record.number, () => parseTrajectory(record.parse()), options);
+    if (!trajectory) continue;
+    if (record.text !== undefined) keepLine(trajectory, record.text);
+    yield trajectory;
+  }
+}
 
 /** TRACE's own trajectories; read also from a JSON list or Parquet. */
 export const canonicalImporter: Importer = {
@@ -9,5 +21,5 @@ export const canonicalImporter: Importer = {
   matches: (sample) =>
     sample.kind !== 'folder' &&
     sample.records.some((record) => isObject(record) && 'taskId' in record && 'trial' in record),
-  read: (path, options) => mapRecords(path, options, parseTrajectory),
+  read,
 };

@@ -3,6 +3,7 @@ import type { Importer, ImporterOptions, SourceSample } from './importer.js';
 import { refuse } from './records.js';
 import { IMPORTERS, importerNamed } from './registry.js';
 import { readSample, UnknownFormatError } from './sample.js';
+import { readVerdicts, type VerdictTable } from './verdicts.js';
 
 export { UnknownFormatError } from './sample.js';
 
@@ -31,14 +32,24 @@ function seen(sample: SourceSample): string {
   return `${KINDS[sample.kind]} with the ${what} ${names.slice(0, KEYS_NAMED).join(', ')}${more}`;
 }
 
+/** Who knows a source by its content. */
+export interface FoundImporter {
+  /** The first that knows it; null when none does. */
+  readonly importer: Importer | null;
+  /** How many besides the first say they know it. */
+  readonly others: number;
+  /** What was seen of it, in words. */
+  readonly seen: string;
+}
+
 /**
- * The importer that knows a file or folder by its content; null when none does.
+ * The importer that knows a file or folder by its content.
  * @throws UnknownFormatError for what is no JSON, JSONL, zip or Parquet; the file system's own error.
  */
-export async function findImporter(path: string): Promise<{ importer: Importer | null; seen: string }> {
+export async function findImporter(path: string): Promise<FoundImporter> {
   const sample = await readSample(path);
-  const importer = IMPORTERS.find((candidate) => candidate.matches(sample)) ?? null;
-  return { importer, seen: seen(sample) };
+  const [importer = null, ...others] = IMPORTERS.filter((candidate) => candidate.matches(sample));
+  return { importer, others: others.length, seen: seen(sample) };
 }
 
 /**
@@ -57,13 +68,21 @@ export async function detectFormat(path: string): Promise<string> {
   }
 }
 
+/** The error for a name that is no format's, or for a source of which `what` was seen; names the formats known. */
+export function unknownFormat(name: string | null, what?: string): UnknownFormatError {
+  return new UnknownFormatError(`${what ?? `there is no format ${JSON.stringify(name)}`}; ${known()}`);
+}
+
 export interface ImportOptions extends ImporterOptions {
   /** Absent: from the content. */
   readonly format?: string;
+  /** What `verdicts` names, read already: one sidecar may serve many files. */
+  readonly verdictTable?: VerdictTable;
 }
 
 /**
- * Trajectories of a file or folder of any known format, as a stream. Ids are unique within the file.
+ * Trajectories of a file or folder of any known format, as a stream, with the sidecar's verdicts. Ids are unique
+ * within the file.
  * @throws UnknownFormatError, JsonShapeError (cut-off file), InvalidRecordError at a bad record unless
  * `onInvalid` is given.
  */
@@ -73,7 +92,11 @@ export async function* importTrajectories(
 ): AsyncGenerator<Trajectory> {
   const format = options.format ?? (await detectFormat(path));
   const importer = importerNamed(format);
-  if (!importer) throw new UnknownFormatError(`there is no format ${JSON.stringify(format)}; ${known()}`);
+  if (!importer) throw unknownFormat(format);
+  const table = importer.joinsVerdicts
+    ? null
+    : (options.verdictTable ??
+      (options.verdicts === undefined ? null : await readVerdicts(options.verdicts, options.passAt)));
   const ids = new Map<string, number>();
   let record = 0;
   for await (const trajectory of importer.read(path, options)) {
@@ -84,6 +107,6 @@ export async function* importTrajectories(
       continue;
     }
     ids.set(trajectory.id, record);
-    yield trajectory;
+    yield table ? table.join(trajectory) : trajectory;
   }
 }

@@ -36,6 +36,8 @@ export interface Importer {
   readonly title: string;
   /** Whether the sample is of this format. Must never throw, whatever the records are. */
   matches(sample: SourceSample): boolean;
+  /** It joins `options.verdicts` itself; else they are joined by id to what it yields. */
+  readonly joinsVerdicts?: true;
   /**
    * Trajectories as a stream, in memory bounded by a record (or a conversation spread over records).
    * @throws InvalidRecordError at a bad record unless `onInvalid` is given; JsonShapeError for a cut-off file.

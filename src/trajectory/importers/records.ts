@@ -7,6 +7,8 @@ import { kindOf, readHead } from './sample.js';
 export interface SourceRecord {
   /** From 1: the line of a JSONL file, the place in a list, the row of a table. */
   readonly number: number;
+  /** Its JSON, where the source is a text. */
+  readonly text?: string;
   /** @throws SyntaxError when it is no JSON. */
   parse(): unknown;
 }
