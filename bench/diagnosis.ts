@@ -11,39 +11,10 @@
 import { parseArgs } from 'node:util';
 import { OfflineRaters } from '../src/analyst/offline/offline.js';
 import { diagnose } from '../src/diagnosis/diagnose.js';
-import { Random } from '../src/run/random.js';
-import { demonstrate, ratesOf } from '../src/targets/desk/demonstrator.js';
-import { desk } from '../src/targets/desk/desk.js';
-import { DESK_CAPABILITIES, type DeskCapability } from '../src/targets/desk/scenario.js';
+import { DESK_CAPABILITIES } from '../src/targets/desk/scenario.js';
 import { readTrajectories } from '../src/trajectory/store.js';
-import type { AssistantMessage, Trajectory } from '../src/trajectory/trajectory.js';
-
-/** The turn with one wrong digit in an id of its call, now and then. */
-function miscopied(turn: AssistantMessage, random: Random, noise: number): AssistantMessage {
-  const [call] = turn.tool_calls ?? [];
-  if (!call || !random.chance(noise)) return turn;
-  const names = Object.keys(call.function.arguments);
-  const name = random.pick(names);
-  const value = String(call.function.arguments[name]).replace(/\d(?!.*\d)/, String(random.int(10)));
-  const called = { ...call.function, arguments: { ...call.function.arguments, [name]: value } };
-  return { ...turn, tool_calls: [{ ...call, function: called }] };
-}
-
-/** Which diagnosed capability each planted deficit is; known to this benchmark alone. */
-const PLANTED: { readonly [deficit in DeskCapability]: string } = {
-  selection: 'structured_data_reasoning',
-  precondition: 'precondition_verification',
-  completion: 'multi_step_task_completion',
-  arguments: 'tool_calling_precision',
-};
-
-interface Configuration {
-  readonly deficits: readonly DeskCapability[];
-  /** How often the demonstrator decides rightly where a deficit is planted. */
-  readonly right: number;
-  /** Share of calls whose order or payment is miscopied, which no setting calls a deficit. */
-  readonly noise: number;
-}
+import type { Trajectory } from '../src/trajectory/trajectory.js';
+import { type Configuration, plantedAttempts, tallyOf } from './planted-deficits.js';
 
 /**
  * Every subset at the rate of the base model; every single deficit and pair at a milder one; every subset again
@@ -59,42 +30,6 @@ function configurations(): Configuration[] {
     ...few.map((deficits) => ({ deficits, right: 0.5, noise: 0 })),
     ...subsets.slice(1).map((deficits) => ({ deficits, right: 0.25, noise: 0.01 })),
   ];
-}
-
-async function attempts(
-  { deficits, right, noise }: Configuration,
-  trials: number,
-  seed: number,
-): Promise<Trajectory[]> {
-  const rates = ratesOf(Object.fromEntries(deficits.map((name) => [name, true])), right);
-  const all: Trajectory[] = [];
-  for (const taskSeed of desk.split('train')) {
-    const scenario = desk.scenario(taskSeed);
-    for (let trial = 0; trial < trials; trial++) {
-      const random = new Random(seed).fork('demonstrator', taskSeed, trial);
-      const episode = await desk.open(scenario);
-      for (const turn of demonstrate(scenario, random, rates)) {
-        if (episode.done) break;
-        await episode.act(miscopied(turn, random, noise));
-      }
-      const { reward, checks } = await episode.score();
-      all.push({
-        id: `${scenario.id}-${trial}`,
-        taskId: scenario.id,
-        trial,
-        source: 'rollout',
-        messages: episode.messages,
-        tools: desk.tools,
-        reward,
-        outcome: reward >= desk.successThreshold ? 'passed' : 'failed',
-        termination: episode.termination,
-        checks,
-        reference: desk.reference!(scenario),
-        metadata: {},
-      });
-    }
-  }
-  return all;
 }
 
 async function collect(stream: AsyncIterable<Trajectory>): Promise<Trajectory[]> {
@@ -122,22 +57,20 @@ const settings: readonly Configuration[] = values.rollouts
 for (const configuration of settings) {
   const trajectories = values.rollouts
     ? await collect(readTrajectories(values.rollouts))
-    : await attempts(configuration, trials, seed);
+    : await plantedAttempts(configuration, trials, seed);
   const { result } = await diagnose(trajectories, new OfflineRaters({ seed }), { seed });
-  const expected = configuration.deficits.map((deficit) => PLANTED[deficit]);
-  const names = result.capabilities.filter((c) => c.retained).map((c) => c.name);
-  const hits = names.filter((name) => expected.includes(name));
-  found += hits.length;
-  planted += expected.length;
-  retained += names.length;
+  const tally = tallyOf(result, configuration.deficits);
+  found += tally.found.length;
+  planted += configuration.deficits.length;
+  retained += tally.found.length + tally.wrong.length;
   const row = {
     planted: configuration.deficits.join('+') || '(none)',
     right: configuration.right,
     noise: configuration.noise,
     passed: result.trajectories.passed,
     failed: result.trajectories.failed,
-    missed: expected.filter((name) => !names.includes(name)),
-    wrong: names.filter((name) => !expected.includes(name)),
+    missed: tally.missed,
+    wrong: tally.wrong,
     unexplained: result.unexplained.length,
     capabilities: result.capabilities.map(({ name, coverage, gap, ratersPassed, retained: kept }) => ({
       name,

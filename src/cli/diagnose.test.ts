@@ -79,7 +79,7 @@ test('--json prints one object with what was found', async () => {
     quote: '{"name":"cancel_order","arguments":{"order_id":"#W02"}}',
   });
   expect(found.unexplained).toEqual([]);
-  expect(found.files).toEqual([
+  expect(found.files).toMatchObject([
     { file: join(folder, 'a.json'), format: 'tau-bench', trajectories: 24, skipped: [] },
   ]);
 });
@@ -151,4 +151,29 @@ test.each([
   const reading = diagnoseFiles([path], {});
   await expect(reading).rejects.toThrow(InputError);
   await expect(reading).rejects.toThrow(reason);
+});
+
+test('rater files come out and in again with the same numbers, with the attempts and without', async () => {
+  const path = write('a.json', mixed());
+  const [out, exported] = [join(folder, 'out'), join(folder, 'exported')];
+  const numbers = () => {
+    const { capabilities, trajectories, tasks } = JSON.parse(printed);
+    printed = '';
+    const { mean_cov, std_delta, coverageInterval, stability, n_runs_passed } = capabilities[0];
+    return { trajectories, tasks, mean_cov, std_delta, coverageInterval, stability, n_runs_passed };
+  };
+  await diagnoseFiles([path], { json: true, out, export: exported });
+  const first = numbers();
+  expect(existsSync(join(exported, 'capabilities.json'))).toBe(false);
+  await diagnoseFiles([path], { json: true, importRaters: exported });
+  expect(numbers()).toEqual(first);
+  // Without the attempts each counts as a task of its own; what the raters say stays.
+  await diagnoseFiles([], { json: true, importRaters: out });
+  expect(JSON.parse(printed).warnings).toContain(
+    'Rater files do not name tasks: each attempt counts as a task of its own.',
+  );
+  const { tasks, coverageInterval, stability, ...same } = first;
+  expect(numbers()).toMatchObject(same);
+  await expect(diagnoseFiles([], { importRaters: out, keep: '11' })).rejects.toThrow('11 cannot be needed');
+  await expect(diagnoseFiles([], { importRaters: join(folder, 'none') })).rejects.toThrow('no such folder');
 });
