@@ -15,13 +15,13 @@ import { lenient, readMessages, readToolOutput, readToolSchemas } from './spans-
 import { readArguments } from './spans-parts.js';
 
 /** Types of observations that are requests to a model, tools, or steps around them. */
-const KINDS: { readonly [type: string]: Span['kind'] } = {
-  GENERATION: 'llm',
-  TOOL: 'tool',
-  SPAN: 'agent',
-  AGENT: 'agent',
-  CHAIN: 'agent',
-};
+const KINDS: ReadonlyMap<string, Span['kind']> = new Map([
+  ['GENERATION', 'llm'],
+  ['TOOL', 'tool'],
+  ['SPAN', 'agent'],
+  ['AGENT', 'agent'],
+  ['CHAIN', 'agent'],
+]);
 
 /** A field in the spelling of the interface (camelCase) or of the SDKs' dumps and exports (snake_case). */
 const field = (object: JsonObject, camel: string): unknown =>
@@ -135,9 +135,9 @@ function readTool(observation: JsonObject, failed: boolean): NonNullable<Span['t
 }
 
 /** @throws RecordError naming the messages that cannot be read. */
-function readObservation(observation: JsonObject, traceId: string, inTrace: boolean): Span {
+function readObservation(observation: JsonObject, traceId: string): Span {
   const id = firstText(observation.id) ?? '';
-  const kind = KINDS[(firstText(observation.type) ?? '').toUpperCase()] ?? 'other';
+  const kind = KINDS.get((firstText(observation.type) ?? '').toUpperCase()) ?? 'other';
   const failed = observation.level === 'ERROR';
   const input = unwrapJson(observation.input);
   const readSide = kind === 'llm' ? readMessages : lenient;
@@ -155,7 +155,7 @@ function readObservation(observation: JsonObject, traceId: string, inTrace: bool
   return {
     traceId,
     id,
-    parentId: parent ?? (inTrace ? `trace:${traceId}` : null),
+    parentId: parent ?? `trace:${traceId}`,
     start: timeKey(field(observation, 'startTime')),
     kind,
     name: firstText(observation.name) ?? '',
@@ -205,7 +205,7 @@ const isTrace = (value: unknown): value is JsonObject =>
 /** @throws RecordError for what is no trace, no observation and no score. */
 export function readLangfuseRecord(value: unknown): SpanRecord {
   if (isObject(value) && !isTrace(value) && isObservation(value))
-    return { spans: [readObservation(value, firstText(field(value, 'traceId'))!, false)], evaluations: [] };
+    return { spans: [readObservation(value, firstText(field(value, 'traceId'))!)], evaluations: [] };
   if (isScore(value) && !isTrace(value)) return { spans: [], evaluations: readScores([value], undefined) };
   if (!isTrace(value)) throw new RecordError('neither a trace nor an observation nor a score of Langfuse');
   const trace = isObject(value.trace) ? value.trace : value;
@@ -218,7 +218,7 @@ export function readLangfuseRecord(value: unknown): SpanRecord {
     spans: [
       readTrace(trace, id),
       ...observations.map((observation) =>
-        readObservation(observation, firstText(field(observation, 'traceId')) ?? id, true),
+        readObservation(observation, firstText(field(observation, 'traceId')) ?? id),
       ),
     ],
     evaluations: readScores(value.scores ?? trace.scores, id),

@@ -16,13 +16,13 @@ import { importSpans, type SpanFormat } from './spans-import.js';
 import { lenient, readMessages, readToolOutput, readToolSchemas } from './spans-messages.js';
 import { readArguments } from './spans-parts.js';
 
-const KINDS: { readonly [type: string]: Span['kind'] } = {
-  llm: 'llm',
-  chat_model: 'llm',
-  tool: 'tool',
-  chain: 'agent',
-  agent: 'agent',
-};
+const KINDS: ReadonlyMap<string, Span['kind']> = new Map([
+  ['llm', 'llm'],
+  ['chat_model', 'llm'],
+  ['tool', 'tool'],
+  ['chain', 'agent'],
+  ['agent', 'agent'],
+]);
 
 /** Feedback as its rows have it; null when it says nothing. */
 function readFeedback(row: JsonObject): Evaluation | null {
@@ -117,7 +117,7 @@ function readRuns(run: JsonObject, field: string, inherited: string | undefined,
     throw new RecordError(
       `run ${id} has a parent, but neither trace_id nor dotted_order tells its trace; export one of them`,
     );
-  const kind = KINDS[String(run.run_type)] ?? 'other';
+  const kind = KINDS.get(firstText(run.run_type) ?? '') ?? 'other';
   const [inputs, outputs] = [unwrapJson(run.inputs), unwrapJson(run.outputs)];
   const extra = unwrapJson(run.extra);
   const outer = isObject(extra) ? extra : {};

@@ -47,12 +47,12 @@ export function readAnnotation(given: { readonly [key: string]: unknown }): Eval
   };
 }
 
-const KINDS: { readonly [kind: string]: Span['kind'] } = {
-  LLM: 'llm',
-  TOOL: 'tool',
-  AGENT: 'agent',
-  CHAIN: 'agent',
-};
+const KINDS: ReadonlyMap<string, Span['kind']> = new Map([
+  ['LLM', 'llm'],
+  ['TOOL', 'tool'],
+  ['AGENT', 'agent'],
+  ['CHAIN', 'agent'],
+]);
 
 function messagesOf(attributes: Attributes, side: 'input' | 'output', field: string): Message[] {
   const fallback = side === 'input' ? 'user' : 'assistant';
@@ -107,7 +107,7 @@ export function isOpenInferenceSpan({ attributes }: RawSpan): boolean {
 export function readOpenInferenceSpan(raw: RawSpan, field: string): Span {
   const { attributes } = raw;
   const named = attributes.text('openinference.span.kind')?.toUpperCase();
-  const kind = named === undefined ? 'llm' : (KINDS[named] ?? 'other');
+  const kind = named === undefined ? 'llm' : (KINDS.get(named) ?? 'other');
   const tools = kind === 'llm' ? toolsOf(attributes) : [];
   const evaluations = evaluationsOf(raw);
   const finish = attributes.text('llm.finish_reason');

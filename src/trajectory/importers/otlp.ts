@@ -152,7 +152,8 @@ function anyValue(value: unknown, field: string, depth = 0): unknown {
   const plain = of('stringValue', 'string_value') ?? of('boolValue', 'bool_value');
   if (plain !== undefined) return plain;
   const whole = of('intValue', 'int_value');
-  if (whole !== undefined) return Number.isSafeInteger(Number(whole)) ? Number(whole) : whole;
+  if (typeof whole === 'string' || typeof whole === 'number')
+    return whole !== '' && Number.isSafeInteger(Number(whole)) ? Number(whole) : whole;
   const double = of('doubleValue', 'double_value');
   if (double !== undefined) return typeof double === 'string' ? Number(double) : double;
   const array = of('arrayValue', 'array_value');

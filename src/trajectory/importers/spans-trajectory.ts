@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { RecordError } from '../parse.js';
 import type { Message, Trajectory } from '../trajectory.js';
 import type { TrialCounter } from './record-files.js';
-import type { ScoreVerdict } from './rewards.js';
 import type { Evaluation, LooseEvaluation, Span } from './spans.js';
 import { conversationOf } from './spans-conversation.js';
 import { verdictOf } from './spans-outcome.js';
@@ -15,8 +14,6 @@ export interface TraceContext {
   /** Evaluations that stood apart from the spans, by what they point at. */
   readonly loose: ReadonlyMap<string, readonly LooseEvaluation[]>;
   readonly trials: TrialCounter;
-  /** A verdict from elsewhere, which goes before the trace's own. */
-  readonly given?: (id: string, taskId: string) => ScoreVerdict | undefined;
 }
 
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
@@ -121,14 +118,16 @@ export function trajectoryOf(traceId: string, given: readonly Span[], context: T
       `trace ${traceId}: its spans carry no messages (was the capture of contents switched on?)`,
     );
   const ids = new Set(spans.map((span) => span.id));
-  const roots = spans.filter((span) => span.parentId === null || !ids.has(span.parentId));
+  // A tool without a parent is no outermost step: where it broke, the attempt went on.
+  const roots = spans.filter(
+    (span) => span.kind !== 'tool' && (span.parentId === null || !ids.has(span.parentId)),
+  );
   const first = <K extends keyof Span>(key: K): Span[K] | undefined =>
     (roots.find((span) => span[key] !== undefined) ?? spans.find((span) => span[key] !== undefined))?.[key];
   const session = first('session');
   const taskId = first('taskId') ?? session ?? taskByRequest(messages) ?? traceId;
   const evaluations = evaluationsOf(traceId, spans, context.loose);
-  const own = verdictOf(evaluations, context.passAt);
-  const verdict = context.given?.(traceId, taskId) ?? own;
+  const verdict = verdictOf(evaluations, context.passAt);
   const error = roots.find((span) => span.error !== undefined)?.error;
   const scores = scoresOf(evaluations);
   const model = last?.model ?? first('model');
@@ -143,7 +142,7 @@ export function trajectoryOf(traceId: string, given: readonly Span[], context: T
     reward: verdict.reward,
     outcome: verdict.outcome,
     termination: last?.finish ?? (error === undefined ? null : 'error'),
-    ...(verdict === own && own.checks.length > 0 ? { checks: own.checks } : {}),
+    ...(verdict.checks.length > 0 ? { checks: verdict.checks } : {}),
     metadata: {
       ...(verdict.excluded === undefined ? {} : { excluded: verdict.excluded }),
       ...(name === undefined ? {} : { name: short(name) }),
