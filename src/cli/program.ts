@@ -6,6 +6,7 @@ import { STEP_NAMES, type StepName } from '../run/events.js';
 import { type AnalystFlags, addAnalystOptions } from './analyst-flags.js';
 import type { ImportFlags } from './commands/import.js';
 import type { PromptsFlags } from './commands/prompts.js';
+import { addTau2Command } from './commands/tau2.js';
 import type { DiagnoseFlags } from './diagnose.js';
 import { packageVersion } from './version.js';
 
@@ -117,6 +118,8 @@ Examples:
       const { doctorCommand } = await import('./commands/doctor.js');
       await doctorCommand(project, flags);
     });
+
+  addTau2Command(program);
 
   return program;
 }
@@ -241,7 +244,10 @@ function isProject(path: string): boolean {
 function addReadingOptions(command: Command): Command {
   return command
     .option('--format <name>', 'format of the files (default: auto, told by their content)')
-    .option('--verdicts <file>', 'passed or failed by id: CSV, JSONL or JSON; reports of SWE-bench for its formats')
+    .option(
+      '--verdicts <file>',
+      'passed or failed by id: CSV, JSONL or JSON; reports of SWE-bench for its formats',
+    )
     .option('--pass-at <x>', 'least score of a pass, where a file has only scores (default: full marks)')
     .option('--skip-invalid', 'leave out records that cannot be read, and list them');
 }

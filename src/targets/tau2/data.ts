@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { InputError } from '../../run/errors.js';
 import { airlineDatabase } from './airline/models.js';
 import { AirlineTools } from './airline/toolkit.js';
 import { mockDatabases } from './mock/models.js';
@@ -8,7 +9,7 @@ import { loads, PythonJsonError } from './python/json.js';
 import { type Dict, isDict } from './python/value.js';
 import { retailDatabase } from './retail/models.js';
 import { RetailTools } from './retail/toolkit.js';
-import { readTask, type Task } from './task.js';
+import { readTask, type Task, TaskError } from './task.js';
 import { coupleTelecom } from './telecom/couple.js';
 import { telecomDatabases } from './telecom/databases.js';
 import { TelecomTools } from './telecom/toolkit.js';
@@ -20,9 +21,7 @@ export const DOMAINS = ['airline', 'retail', 'telecom', 'mock'] as const;
 export type DomainName = (typeof DOMAINS)[number];
 
 /** The benchmark's data is not where it should be, or cannot be read. */
-export class Tau2DataError extends Error {
-  override readonly name = 'Tau2DataError';
-}
+export class Tau2DataError extends InputError {}
 
 /**
  * The folder that holds `domains`: the checkout, its `data`, or `data/tau2`.
@@ -77,11 +76,21 @@ export interface Domain {
   readonly hasSolo: boolean;
   policy(solo?: boolean, form?: PolicyForm): string;
   /** A fresh world; the rows of large databases are shared, changes are not. */
-  open: OpenWorld;
+  open(solo?: boolean): World;
 }
 
 /** Task files in order; the first that names a task wins. Telecom's full set may be missing. */
 const TASK_FILES = ['tasks.json', 'tasks_full.json', 'tasks_small.json'];
+
+/** `readTask`, whose complaints are about the user's data. */
+export function readTaskAt(value: unknown, where: string): Task {
+  try {
+    return readTask(value, where);
+  } catch (error) {
+    if (error instanceof TaskError) throw new Tau2DataError(error.message);
+    throw error;
+  }
+}
 
 function readTasks(folder: string): Map<string, Task> {
   const tasks = new Map<string, Task>();
@@ -93,7 +102,7 @@ function readTasks(folder: string): Map<string, Task> {
     const list = isDict(value) ? value.get('tasks') : value;
     if (!Array.isArray(list)) throw new Tau2DataError(`${path}: a list of tasks is expected`);
     for (const [i, item] of list.entries()) {
-      const task = readTask(item, `${path}: [${i}]`);
+      const task = readTaskAt(item, `${path}: [${i}]`);
       if (!tasks.has(task.id)) tasks.set(task.id, task);
     }
   }

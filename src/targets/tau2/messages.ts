@@ -56,3 +56,9 @@ function unpacked(messages: readonly Dict[]): Dict[] {
     return Array.isArray(parts) ? parts.filter(isDict) : [message];
   });
 }
+
+/** A message's text; empty where it has none. */
+export function textOf(message: Dict): string {
+  const content = message.get('content');
+  return typeof content === 'string' ? content : '';
+}
