@@ -50,7 +50,8 @@ export function raterFile(
     for (const name of candidates) {
       const pair = labels[i]!.find((candidate) => candidate.capability === name);
       if (!pair) {
-        missing[name] = [...(missing[name] ?? []), trajectory.id];
+        missing[name] ??= [];
+        missing[name].push(trajectory.id);
         continue;
       }
       const kind = pair.label === 'NA' ? 'na' : pair.label === 'PRESENT' ? 'present' : 'lacking';
