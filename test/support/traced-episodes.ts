@@ -3,11 +3,22 @@
  * specifications. The encoders know nothing of the importers.
  */
 
+/** A call of a tool and what came of it. */
+export interface TracedCall {
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: { readonly id: string };
+  readonly result: string;
+  readonly failed: boolean;
+}
+
 export interface TracedEpisode {
   readonly trace: string;
   readonly task: string;
   readonly request: string;
   readonly passed: boolean;
+  /** Absent: an order is looked up, and its cancelling fails. */
+  readonly calls?: readonly TracedCall[];
 }
 
 export const SYSTEM = 'You help customers with their orders.';
@@ -23,7 +34,7 @@ export const SCHEMAS = [
     parameters: { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] },
   },
 ];
-const CALLS = [
+const CALLS: readonly TracedCall[] = [
   {
     id: 'call_1',
     name: 'get_order',
@@ -42,11 +53,11 @@ const CALLS = [
 const ANSWER = 'I am sorry, it was sent already.';
 
 /** The conversation that every importer has to tell. */
-export function expectedMessages({ request }: Pick<TracedEpisode, 'request'>) {
+export function expectedMessages({ request, calls = CALLS }: TracedEpisode) {
   return [
     { role: 'system', content: SYSTEM },
     { role: 'user', content: request },
-    ...CALLS.flatMap(({ id, name, arguments: given, result, failed }) => [
+    ...calls.flatMap(({ id, name, arguments: given, result, failed }) => [
       {
         role: 'assistant',
         content: null,
@@ -61,15 +72,15 @@ export function expectedMessages({ request }: Pick<TracedEpisode, 'request'>) {
 /** What the model saw before its `n`-th request, and what it said then, as turns: text, a call, a result. */
 type Turn =
   | { readonly role: 'system' | 'user'; readonly text: string }
-  | { readonly role: 'assistant'; readonly text?: string; readonly call?: (typeof CALLS)[number] }
-  | { readonly role: 'tool'; readonly of: (typeof CALLS)[number] };
+  | { readonly role: 'assistant'; readonly text?: string; readonly call?: TracedCall }
+  | { readonly role: 'tool'; readonly of: TracedCall };
 
 function requestsOf(episode: TracedEpisode): { readonly history: Turn[]; readonly said: Turn }[] {
   const history: Turn[] = [
     { role: 'system', text: SYSTEM },
     { role: 'user', text: episode.request },
   ];
-  const requests = CALLS.map((call) => {
+  const requests = (episode.calls ?? CALLS).map((call) => {
     const request = { history: [...history], said: { role: 'assistant', call } as Turn };
     history.push({ role: 'assistant', call }, { role: 'tool', of: call });
     return request;
@@ -189,14 +200,14 @@ export function genAiSpans(episode: TracedEpisode): OtlpSpan[] {
         'gen_ai.provider.name': 'openai',
         'gen_ai.request.model': 'm-1',
         'gen_ai.response.id': `${episode.trace}-r${i}`,
-        'gen_ai.response.finish_reasons': [i < 2 ? 'tool_calls' : 'stop'],
+        'gen_ai.response.finish_reasons': ['call' in said && said.call ? 'tool_calls' : 'stop'],
         'gen_ai.system_instructions': JSON.stringify([{ type: 'text', content: SYSTEM }]),
         'gen_ai.input.messages': JSON.stringify(history.slice(1).map(genAiMessage)),
         'gen_ai.output.messages': JSON.stringify([genAiMessage(said)]),
         'gen_ai.tool.definitions': JSON.stringify(SCHEMAS.map((schema) => ({ type: 'function', ...schema }))),
       }),
     ),
-    ...CALLS.map((call, i) =>
+    ...(episode.calls ?? CALLS).map((call, i) =>
       otlpSpan(
         episode,
         2 * i + 2,
@@ -216,7 +227,7 @@ export function genAiSpans(episode: TracedEpisode): OtlpSpan[] {
 
 /** Conventions up to 1.36: an event for each message. */
 export function eventSpans(episode: TracedEpisode): OtlpSpan[] {
-  const toolCalls = (call: (typeof CALLS)[number]) => [
+  const toolCalls = (call: TracedCall) => [
     {
       id: call.id,
       type: 'function',
@@ -236,7 +247,7 @@ export function eventSpans(episode: TracedEpisode): OtlpSpan[] {
   });
   const [root, ...others] = genAiSpans(episode);
   const chats = requestsOf(episode).map(({ history, said }, i) => {
-    const { call, text } = said as { call?: (typeof CALLS)[number]; text?: string };
+    const { call, text } = said as { call?: TracedCall; text?: string };
     const message = { role: 'assistant', ...(call ? { tool_calls: toolCalls(call) } : { content: text }) };
     return otlpSpan(
       episode,
@@ -320,7 +331,7 @@ function openInferenceSteps(
       ),
     },
   }));
-  const tools = CALLS.map((call, i) => ({
+  const tools = (episode.calls ?? CALLS).map((call, i) => ({
     step: 2 * i + 2,
     name: call.name,
     kind: 'TOOL',
@@ -469,14 +480,22 @@ export function langSmithRuns(episode: TracedEpisode, form: 'langchain' | 'opena
         'llm',
         form === 'openai' ? { messages, model: 'm-1', tools } : { messages: [messages] },
         form === 'openai'
-          ? { choices: [{ index: 0, finish_reason: i < 2 ? 'tool_calls' : 'stop', message: message(said) }] }
+          ? {
+              choices: [
+                {
+                  index: 0,
+                  finish_reason: 'call' in said && said.call ? 'tool_calls' : 'stop',
+                  message: message(said),
+                },
+              ],
+            }
           : {
               generations: [
                 [
                   {
                     text: '',
                     type: 'ChatGeneration',
-                    generation_info: { finish_reason: i < 2 ? 'tool_calls' : 'stop' },
+                    generation_info: { finish_reason: 'call' in said && said.call ? 'tool_calls' : 'stop' },
                     message: message(said),
                   },
                 ],
@@ -487,7 +506,7 @@ export function langSmithRuns(episode: TracedEpisode, form: 'langchain' | 'opena
           : { extra: { metadata: { ls_model_name: 'm-1' }, invocation_params: { model: 'm-1', tools } } },
       );
     }),
-    ...CALLS.map((call, i) =>
+    ...(episode.calls ?? CALLS).map((call, i) =>
       run(
         2 * i + 2,
         call.name,
@@ -549,7 +568,7 @@ export function langfuseTrace(episode: TracedEpisode) {
           { model: 'm-1' },
         ),
       ),
-      ...CALLS.map((call, i) =>
+      ...(episode.calls ?? CALLS).map((call, i) =>
         observation(
           2 * i + 2,
           'TOOL',
