@@ -110,7 +110,8 @@ export async function diagnoseWith(
       signal: stop.signal,
     });
     const say = (text: string) => view.handle({ type: 'message', step: 'diagnose', level: 'info', text });
-    view.title(`diagnosis by ${analyst.kind}, ${settings.raters} raters`);
+    view.title(`TRACE · diagnosis by ${analyst.kind} · ${settings.raters} raters · ${place}`);
+    view.handle({ type: 'step:start', step: 'diagnose', title: 'discovery, then labels' });
     for (const line of raters.preview?.(trajectories.filter(isJudged), settings.raters) ?? []) say(line);
     const diagnosis = await diagnose(trajectories, raters, {
       ...settings,
@@ -128,8 +129,7 @@ export async function diagnoseWith(
         });
       },
     });
-    const standing = raters.standing?.();
-    if (standing) say(standing);
+    view.handle({ type: 'step:end', step: 'diagnose', summary: raters.standing?.() || 'all answered' });
     // Rater files of an earlier try with more raters would be taken for this one's.
     rmSync(join(folder, 'raters'), { recursive: true, force: true });
     return diagnosis;

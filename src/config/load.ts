@@ -141,10 +141,14 @@ function describe(given: z.core.$ZodIssue): string {
       .map((key) => {
         const full = field === '' ? key : `${field}.${key}`;
         const near = nearest(key, fieldsAt(issue.path));
+        if (issue.path[0] === 'analyst' && /key|token|secret|password/i.test(key))
+          return `${full}: keys stand in no file; name the environment variable that holds it by apiKeyEnv`;
         return `${full}: there is no such field${near === null ? '' : `; did you mean ${near}?`}`;
       })
       .join('; ');
   }
+  if (issue.code === 'invalid_union' && issue.note !== undefined)
+    return `${field}: there is no such analyst; there are offline, handoff and llm`;
   return `${field === '' ? 'the configuration' : field}: ${issue.message}`;
 }
 

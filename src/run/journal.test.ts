@@ -87,3 +87,52 @@ test('refuses a journal of a newer version, and a file that is none', () => {
   );
   expect(() => new Journal(path)).toThrow();
 });
+
+test('answers are kept by request; what a replaced one took stays counted', () => {
+  const answer = {
+    request: 'hash',
+    purpose: 'label',
+    model: 'm',
+    text: '{',
+    finish: 'length',
+    maxOutputTokens: 10,
+    inputTokens: 100,
+    cachedTokens: 40,
+    outputTokens: 10,
+  };
+  const first = new Journal(path);
+  expect(first.answer('hash')).toBeNull();
+  first.keepAnswer(answer);
+  first.keepAnswer({ ...answer, text: '{}', finish: 'stop', maxOutputTokens: 20, outputTokens: 12 });
+  first.keepAnswer({ ...answer, request: 'other' });
+  first.setNote('command', 'one');
+  first.setNote('command', 'two');
+  first.close();
+  const second = new Journal(path, { readOnly: true });
+  expect(second.answer('hash')).toMatchObject({ text: '{}', finish: 'stop', maxOutputTokens: 20 });
+  expect(second.answerTotals()).toEqual({
+    answers: 2,
+    inputTokens: 300,
+    cachedTokens: 120,
+    outputTokens: 32,
+  });
+  expect([second.note('command'), second.note('nothing')]).toEqual(['two', null]);
+  second.close();
+});
+
+test('a journal of the first version is read as it is, and gets the newer tables when it is opened for work', () => {
+  new Journal(path).close();
+  const old = new Database(path);
+  old.exec('DROP TABLE answers; DROP TABLE notes; PRAGMA user_version = 1;');
+  old.exec(
+    "INSERT INTO steps (name, state, input, settings, started_at) VALUES ('train', 'done', 'in', '{}', 't')",
+  );
+  old.close();
+  const reader = new Journal(path, { readOnly: true });
+  expect(reader.step('train')!.state).toBe('done');
+  reader.close();
+  const writer = new Journal(path);
+  expect(writer.step('train')!.state).toBe('done');
+  expect(writer.answerTotals().answers).toBe(0);
+  writer.close();
+});

@@ -241,13 +241,15 @@ export class Journal {
 
   /** What all stored answers took. */
   answerTotals(): AnswerTotals {
-    return this.#database
+    const { answers, inputTokens, cachedTokens, outputTokens } = this.#database
       .prepare(
         `SELECT count(*) AS answers, coalesce(sum(input_tokens), 0) AS inputTokens,
            coalesce(sum(cached_tokens), 0) AS cachedTokens, coalesce(sum(output_tokens), 0) AS outputTokens
          FROM answers`,
       )
       .get() as AnswerTotals;
+    // The driver adds a field of its own.
+    return { answers, inputTokens, cachedTokens, outputTokens };
   }
 
   /** A text that a command left for its next process, or null. */

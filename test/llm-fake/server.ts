@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { answerTo } from './answers.js';
 
 /**
- * What goes wrong with a request. The first five are of the transport: nothing is answered, nothing is paid, the same
- * request goes well the next time. The rest are answers, and are paid.
+ * What goes wrong with a request. The first five are of the transport (`hang`: hung up on after a silence): nothing is
+ * answered, nothing is paid, the same request goes well the next time. The rest are answers, and are paid.
  */
 export type Fault =
   | 'rate-limit'
@@ -70,6 +70,8 @@ export class FakeEndpoint {
   /** Every request that arrived, in order. */
   readonly requests: FakeRequest[] = [];
   readonly faults = new Map<Fault, number>();
+  /** Requests that are being answered; those that are held back or never answered are none of them. */
+  busy = 0;
 
   constructor(options: FakeOptions = {}) {
     this.#options = options;
@@ -131,6 +133,8 @@ export class FakeEndpoint {
     const fault = faultOf?.(request) ?? 'none';
     if (!(OF_TRANSPORT.has(fault) && times > 1)) this.faults.set(fault, (this.faults.get(fault) ?? 0) + 1);
     if (OF_TRANSPORT.has(fault) && times === 1) return failTransport(response, fault);
+    this.busy++;
+    response.on('close', () => this.busy--);
     if (fault === 'slow') await new Promise((resolve) => setTimeout(resolve, 30));
     // Counted when it is sent whole: what the other side never got is not paid.
     response.on('finish', () => this.paid.set(request.hash, (this.paid.get(request.hash) ?? 0) + 1));
@@ -157,7 +161,7 @@ function failTransport(response: ServerResponse, fault: Fault): void {
       response.write('{"id": "half of', () => response.destroy());
       break;
     default:
-    // Never answered; the other side gives up.
+      setTimeout(() => response.destroy(), 300);
   }
 }
 

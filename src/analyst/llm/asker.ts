@@ -8,6 +8,9 @@ import type { LlmSettings } from './settings.js';
 
 /** Changes when requests of an older version mean something else. */
 const REQUEST_VERSION = 1;
+/** Said when a question is put anew: it makes it another request, for models that would repeat themselves. */
+const AGAIN =
+  'Take care that the answer has the form described above, and that every quote stands where you say.';
 /** An earlier answer is shown again up to this length when it is to be mended. */
 const LONGEST_SHOWN = 12_000;
 
@@ -36,7 +39,10 @@ export class LlmAsker implements Asker {
     try {
       for (let attempt = 0; attempt < this.#settings.tries; attempt++) {
         const prompt = task.prompt(attempt);
-        const question: RequestTurn = { role: 'user', parts: prompt.user };
+        const question: RequestTurn = {
+          role: 'user',
+          parts: attempt === 0 ? prompt.user : [...prompt.user, AGAIN],
+        };
         const first = await this.#answer(task, attempt, prompt, [question]);
         const judged = this.#judge(task, first);
         value = joined(task, value, judged.value);

@@ -129,15 +129,14 @@ async function openAnthropic(
 ): Promise<OpenedModel> {
   const { createAnthropic } = await import('@ai-sdk/anthropic');
   const usual = baseUrl === undefined ? 'ANTHROPIC_API_KEY' : OWN_KEY;
-  const own = baseUrl === undefined || environment[OWN_KEY] !== undefined ? usual : 'ANTHROPIC_API_KEY';
-  const apiKey = keyFrom(environment, apiKeyEnv, own, true)!;
+  const apiKey = keyFrom(environment, apiKeyEnv, usual, true)!;
   const provider = createAnthropic({ apiKey, fetch, ...(baseUrl === undefined ? {} : { baseURL: baseUrl }) });
   return {
     of: () => provider(model),
     modes: ['json_schema', 'text'],
     optionsKey: 'anthropic',
     marksCache: true,
-    keyHint: `Set ${apiKeyEnv ?? own} to a valid key.`,
+    keyHint: `Set ${apiKeyEnv ?? usual} to a valid key.`,
   };
 }
 

@@ -22,6 +22,8 @@ export function chooseForDiscovery(
   const passed = spread(
     random.fork('passed').shuffle(trajectories.filter((trajectory) => trajectory.outcome === 'passed')),
   );
+  // Without a failure there is nothing to explain.
+  if (failed.length === 0) return [];
   const chosen: Trajectory[] = [];
   const unused = new Set(passed);
   let owed = 0;

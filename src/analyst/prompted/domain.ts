@@ -2,21 +2,16 @@ import type { Trajectory } from '../../trajectory/trajectory.js';
 
 /** Words of tool names that say nothing of a domain. */
 const GENERIC = new Set(
-  `a about action actions add address agent agents all and answer apply argument arguments ask assistant at auth
-  bash book by calculate call calls cancel change check code command context create data date delete delivered detail
-  details diff directory do done edit email end error event execute exchange fetch file files find for format from
+  `a about action actions add agent agents all and answer apply argument arguments ask assistant at auth
+  bash by calculate call calls cancel change check code command context create data date delete detail
+  details diff directory do done edit email end error event execute fetch file files find for format from
   get give go grep handoff help history human id ids info information input insert item items key keys last lines list
   log lookup make match memory message messages method methods modify name new note of on one open operation
-  operations output parse path payment pending permission plan policy process python query read record records refuel
-  refund remove replace report request requests reset result results return rows run running save scroll search send
-  set shell show start state status step steps str string structure submit summary support system task tasks terminal
+  operations output parse path pending permission plan policy process python query read record records
+  remove replace report request requests reset result results returns rows run running save scroll search send
+  set shell show start state status step steps string structure submit summary support system task tasks terminal
   test tests text think time to toggle tool tools transfer type undo update use user users value values verify view
-  web with work write zip`
-    .split(/\s+/)
-    .filter(
-      (word) =>
-        !['address', 'book', 'delivered', 'exchange', 'payment', 'refuel', 'refund', 'return'].includes(word),
-    ),
+  web with work write`.split(/\s+/),
 );
 
 /** Businesses by name: a capability that names one is a rule of that business. */
@@ -60,6 +55,8 @@ export function domainWords(
   return { words, tools };
 }
 
+/** A letter and three digits in one word: `HAT023`, `mia_li_3668`. */
+const IDENTIFIER = /(?<![\w-])#?(?=[\w-]*[A-Za-z])(?=(?:[\w-]*\d){3})[\w-]{4,}/;
 const SNAKE_CASE = /^[a-z][a-z0-9]*(?:_[a-z0-9]+)+$/;
 const LONGEST_NAME = 6;
 
@@ -86,7 +83,7 @@ export function domainProblem(
   );
   if (tool !== undefined)
     return `the definition of ${name} names the tool ${tool}: say what is done, not by which tool`;
-  const identifier = /(?<![\w])#?(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[\w-]{5,}(?![\w])/.exec(definition)?.[0];
+  const identifier = IDENTIFIER.exec(definition)?.[0];
   if (identifier !== undefined)
     return `the definition of ${name} names ${identifier}, which belongs to single attempts: leave such names out`;
   const length = definition.trim().split(/\s+/).length;

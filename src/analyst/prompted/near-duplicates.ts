@@ -1,6 +1,5 @@
-/** Endings that make no other word of a word: `verifying`, `verification` and `verified` are one. */
-const ENDINGS =
-  /(?:ifications?|ications?|ations?|itions?|ings?|ments?|ness|ities|ity|ies|ied|ed|es|s|y|e|ion|ions)$/;
+/** Words that begin with the same letters are taken for one: `verifying`, `verification`, `verified`. */
+const STEM_LENGTH = 5;
 /** Words of names that hardly tell one capability from another. */
 const WEAK = new Set([
   'and',
@@ -24,10 +23,7 @@ const FILLER = new Set(
 const SAME_NAME = 0.75;
 const SAME_DEFINITION = 0.6;
 
-const stem = (word: string): string => {
-  const short = word.replace(ENDINGS, '');
-  return short.length >= 4 ? short : word;
-};
+const stem = (word: string): string => word.slice(0, STEM_LENGTH);
 
 const nameWords = (name: string): Set<string> =>
   new Set(

@@ -82,10 +82,10 @@ export function parsePromptFile(
     );
   }
   const body = text.slice(fence[0].length);
-  const [system = '', user] = body.split(USER);
-  if (user === undefined)
+  const [system = '', user, more] = body.split(USER);
+  if (user === undefined || more !== undefined)
     throw wrong(
-      'there is no line `<!-- user -->` between the instructions and what is to be read',
+      'one line `<!-- user -->` has to stand between the instructions and what is to be read',
       'Put one before the first input.',
     );
   for (const [, name] of body.matchAll(PLACEHOLDER))
