@@ -352,6 +352,8 @@ describe('without a reference', () => {
     const run = (turn: Turn) => lacking(attempt([ONE, USER, turn, ORDER, 'Here.'], null));
     expect(run(guess('o77', { error: 'not found' }))).toEqual(['tool_calling_precision']);
     expect(run(guess('o77', { status: 'found after all' }))).toEqual([]);
+    // A path is put together, not taken over.
+    expect(run(guess('./orders/o77.txt', { error: 'not found' }))).toEqual([]);
     expect(run(guess('o1', { error: 'not found' }))).toEqual([]);
     expect(run(guess('gift-5', { error: 'not found' }))).toEqual([]);
   });

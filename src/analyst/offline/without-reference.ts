@@ -60,12 +60,16 @@ function errors({ acts }: Course): Verdict[] {
 const formOf = (id: string) =>
   /^[^\d]*\d+$/.test(id) ? id.replace(/\d+/, '9') : id.replace(/[\p{L}\d]/gu, 'x');
 
-/** Ids in a text, as far as their shape tells. */
+/** An id, as far as its shape tells; paths and commands are put together rather than taken over. */
+const isName = (value: unknown): value is string =>
+  typeof value === 'string' && isIdentifier(value) && !/[\s/\\]/.test(value);
+
+/** Ids in a text. */
 const idsIn = (text: string) =>
   text
     .split(/[\s,;:!?()"'“”‘’]+/u)
     .map((word) => word.replace(/^[.*[\]]+|[.*[\]]+$/g, ''))
-    .filter(isIdentifier);
+    .filter(isName);
 
 /** Something that the user named and no call concerns, where a call concerns another thing of its form. */
 function droppedRequests({ acts, trajectory }: Course): Verdict[] {
@@ -174,12 +178,12 @@ function handovers({ acts, trajectory }: Course): Verdict[] {
 /** An id that stood nowhere before the call, and that the tool did not know. */
 function inventedIds({ acts, trajectory }: Course): Verdict[] {
   const { messages, systemPrompt = '' } = trajectory;
-  const naming = acts.filter((act) => leaves(act.arguments).some((leaf) => isIdentifier(leaf.value)));
+  const naming = acts.filter((act) => leaves(act.arguments).some((leaf) => isName(leaf.value)));
   if (naming.length === 0) return [];
   for (const act of naming.filter(({ failed }) => failed)) {
     const invented = leaves(act.arguments)
       .map((leaf) => leaf.value)
-      .filter(isIdentifier)
+      .filter(isName)
       .find(
         (id) =>
           !mentions(systemPrompt, id) &&
