@@ -202,7 +202,7 @@ export interface PieceOptions {
  */
 export async function* jsonPieces(path: string, options: PieceOptions = {}): AsyncGenerator<JsonPiece> {
   const splitter = new Splitter(new Set(options.open), new Set(options.skip));
-  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 18 })) {
+  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 })) {
     options.onBytes?.((chunk as Buffer).length);
     yield* splitter.feed(chunk as Buffer);
   }

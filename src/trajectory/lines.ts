@@ -28,7 +28,7 @@ export async function* readLines(path: string, onBytes?: (bytes: number) => void
     text = text.trim();
     return text === '' ? null : { number, text };
   };
-  for await (const piece of createReadStream(path, { highWaterMark: 1 << 18 })) {
+  for await (const piece of createReadStream(path, { highWaterMark: 1 << 20 })) {
     const chunk = piece as Buffer;
     onBytes?.(chunk.length);
     let start = 0;

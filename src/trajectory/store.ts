@@ -1,4 +1,5 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { readLines } from './lines.js';
 import { parseTrajectory, RecordError } from './parse.js';
@@ -87,8 +88,61 @@ function lineOf(trajectory: Trajectory): string {
   }
 }
 
-/** Flushed whenever this many characters wait, so that memory stays small for any number of records. */
-const FLUSH_AT = 1 << 20;
+/** Bytes written at a time; twice as many wait at most, however many records there are. */
+const BATCH = 1 << 22;
+
+/** Lines of a file that is being written: one batch is filled while the one before goes to the disk. */
+class LineWriter {
+  readonly #file: FileHandle;
+  #batch = Buffer.allocUnsafe(BATCH);
+  #spare = Buffer.allocUnsafe(BATCH);
+  #filled = 0;
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(file: FileHandle) {
+    this.#file = file;
+  }
+
+  async add(line: string): Promise<void> {
+    // A UTF-16 code unit takes three bytes of UTF-8 at most.
+    const most = line.length * 3 + 1;
+    if (this.#filled + most > BATCH) await this.flush();
+    if (most > BATCH) {
+      await this.#writing;
+      await this.#write(Buffer.from(`${line}\n`, 'utf8'));
+      return;
+    }
+    this.#filled += this.#batch.write(line, this.#filled, 'utf8');
+    this.#batch[this.#filled++] = 0x0a;
+  }
+
+  /** Hands the batch to the disk once the one before is there. */
+  async flush(): Promise<void> {
+    await this.#writing;
+    const full = this.#batch.subarray(0, this.#filled);
+    [this.#batch, this.#spare] = [this.#spare, this.#batch];
+    this.#filled = 0;
+    this.#writing = this.#write(full);
+    // Whoever waits next is told; until then nobody else may be.
+    this.#writing.catch(() => {});
+  }
+
+  async end(): Promise<void> {
+    await this.flush();
+    await this.#writing;
+    await this.#file.sync();
+  }
+
+  async #write(bytes: Buffer): Promise<void> {
+    for (let offset = 0; offset < bytes.length; )
+      offset += (await this.#file.write(bytes, offset, bytes.length - offset)).bytesWritten;
+  }
+
+  /** Waits until nothing is on its way, whatever became of it. */
+  async settle(): Promise<void> {
+    await this.#writing.catch(() => {});
+  }
+}
 
 /**
  * Writes trajectories as JSONL, whole (temporary name, fsync, rename), from a list or a stream.
@@ -103,23 +157,17 @@ export async function writeTrajectories(
   const temporary = `${path}.${process.pid}.tmp`;
   let written = 0;
   try {
-    const descriptor = openSync(temporary, 'w');
+    const file = await open(temporary, 'w');
+    const writer = new LineWriter(file);
     try {
-      let waiting = '';
-      const flush = () => {
-        const bytes = Buffer.from(waiting, 'utf8');
-        for (let offset = 0; offset < bytes.length; ) offset += writeSync(descriptor, bytes, offset);
-        waiting = '';
-      };
       for await (const trajectory of trajectories) {
-        waiting += `${lineOf(trajectory)}\n`;
+        await writer.add(lineOf(trajectory));
         written++;
-        if (waiting.length >= FLUSH_AT) flush();
       }
-      flush();
-      fsyncSync(descriptor);
+      await writer.end();
     } finally {
-      closeSync(descriptor);
+      await writer.settle();
+      await file.close();
     }
     renameSync(temporary, path);
   } catch (error) {

@@ -1,13 +1,13 @@
-import { isObject, parseTrajectory } from '../parse.js';
+import { isObject, parseTrajectory, read } from '../parse.js';
 import { guardRecord, keepLine } from '../store.js';
 import type { Trajectory } from '../trajectory.js';
 import type { Importer, ImporterOptions } from './importer.js';
 import { readRecords } from './records.js';
 
 /** Lines that are canonical already are kept, so that nobody has to print them again. */
-async function* read(path: string, options: ImporterOptions): AsyncGenerator<Trajectory> {
+async function* readCanonical(path: string, options: ImporterOptions): AsyncGenerator<Trajectory> {
   for await (const record of readRecords(path, options)) {
-    const trajectory = guardRecord(path, record.number, () => parseTrajectory(record.parse()), options);
+    const trajectory = guardRecord(path, record.number, () => parseTrajectory(read.plain(record.parse(), '(record)')), options);
     if (!trajectory) continue;
     if (record.text !== undefined) keepLine(trajectory, record.text);
     yield trajectory;
@@ -21,5 +21,5 @@ export const canonicalImporter: Importer = {
   matches: (sample) =>
     sample.kind !== 'folder' &&
     sample.records.some((record) => isObject(record) && 'taskId' in record && 'trial' in record),
-  read,
+  read: readCanonical,
 };
