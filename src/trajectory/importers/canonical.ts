@@ -7,7 +7,12 @@ import { readRecords } from './records.js';
 /** Lines that are canonical already are kept, so that nobody has to print them again. */
 async function* readCanonical(path: string, options: ImporterOptions): AsyncGenerator<Trajectory> {
   for await (const record of readRecords(path, options)) {
-    const trajectory = guardRecord(path, record.number, () => parseTrajectory(read.plain(record.parse(), '(record)')), options);
+    const trajectory = guardRecord(
+      path,
+      record.number,
+      () => parseTrajectory(read.plain(record.parse(), '(record)')),
+      options,
+    );
     if (!trajectory) continue;
     if (record.text !== undefined) keepLine(trajectory, record.text);
     yield trajectory;
