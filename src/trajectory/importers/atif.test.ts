@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
   fileOf,
@@ -257,6 +258,39 @@ test('no input crashes it', async () => {
     real: [trajectory(), trajectory({ extra: { success: true } })],
     runs: 30,
   });
+});
+
+test('whatever a trial’s files hold, the trajectory is read or refused by name', async () => {
+  const folder = folderOf({
+    'agent/trajectory.json': trajectory(),
+    'verifier/reward.json': '',
+    'verifier/ctrf.json': '',
+  });
+  const json = fc.oneof(
+    fc.jsonValue({ maxDepth: 2 }),
+    fc.constant(JSON.parse('{"toString":null,"__proto__":1}')),
+  );
+  const some = (keys: readonly string[], value: fc.Arbitrary<unknown>) =>
+    fc.record(Object.fromEntries(keys.map((key) => [key, value])), { requiredKeys: [] });
+  const rewards = fc.oneof(json, some(['reward', 'style'], fc.oneof(json, fc.double())));
+  const parts = {
+    verifier_result: fc.oneof(json, some(['rewards'], rewards)),
+    exception_info: json,
+    task_name: json,
+  };
+  const result = fc.oneof(json, fc.record(parts, { requiredKeys: [] }));
+  const test = fc.oneof(json, some(['name', 'status', 'message'], fc.oneof(json, fc.constant('passed'))));
+  const report = fc.oneof(
+    json,
+    fc.array(test).map((tests) => ({ results: { tests } })),
+  );
+  const check = fc.asyncProperty(result, rewards, report, async (...values) => {
+    for (const [i, name] of ['result.json', 'verifier/reward.json', 'verifier/ctrf.json'].entries())
+      writeFileSync(join(folder, name), JSON.stringify(values[i]));
+    const { read, refused } = await readPast(atifImporter, folder);
+    expect(read.length + refused.length).toBe(1);
+  });
+  await fc.assert(check, { numRuns: 100 });
 });
 
 const real = testData('trajectories/atif');

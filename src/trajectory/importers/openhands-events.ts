@@ -122,7 +122,7 @@ class EventReader {
       return;
     }
     if (event.source === 'user' || event.source === 'environment') {
-      this.#skip(`${String(event.source)} ${name}`);
+      this.#skip(`${event.source} ${name}`);
       return;
     }
     this.#call(event, name, args, field);
@@ -139,7 +139,7 @@ class EventReader {
     const at = `${field}.tool_call_metadata`;
     const fromModel = own ? readAssistant({ ...message, tool_calls: [own] }, at) : null;
     const call: ToolCall = fromModel?.tool_calls?.[0] ?? {
-      id: given ?? `call_${String(event.id ?? this.#turns.length)}`,
+      id: given ?? `call_${typeof event.id === 'number' ? event.id : `at_${this.#turns.length}`}`,
       type: 'function',
       function: {
         name: typeof metadata.function_name === 'string' ? metadata.function_name : name,

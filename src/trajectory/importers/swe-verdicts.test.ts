@@ -1,7 +1,10 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { fileOf, folderOf } from '../../../test/support/importer-files.js';
 import { RecordError } from '../parse.js';
+import { InvalidRecordError } from '../store.js';
 import { findSweVerdicts, SweVerdicts } from './swe-verdict-files.js';
 import { readInstanceReport, readTestResult, sweOutcome } from './swe-verdicts.js';
 
@@ -104,4 +107,33 @@ test('an attempt that the infrastructure broke counts only where it passed', () 
     outcome: 'failed',
     checks: [{ name: 'patch_exists' }],
   });
+});
+
+test('whatever a report holds, it is read or refused by name', () => {
+  const path = fileOf('report.json', {});
+  const json = fc.oneof(
+    fc.jsonValue({ maxDepth: 2 }),
+    fc.constant(JSON.parse('{"toString":null,"__proto__":1}')),
+  );
+  const some = (keys: readonly string[], value: fc.Arbitrary<unknown>) =>
+    fc.record(Object.fromEntries(keys.map((key) => [key, value])), { requiredKeys: [] });
+  const tests = some(['FAIL_TO_PASS', 'PASS_TO_PASS'], fc.oneof(json, some(['success', 'failure'], json)));
+  const flags = ['resolved', 'patch_exists', 'patch_is_None', 'infra_failure', 'infra_failure_reason'];
+  const entry = fc
+    .tuple(some(flags, fc.oneof(json, fc.boolean())), fc.oneof(json, tests))
+    .map(([report, tests_status]) => ({ ...report, tests_status }));
+  const lists = ['resolved_ids', 'unresolved_ids', 'error_ids', 'infra_failure_ids', 'failure_reasons'];
+  const ids = fc.oneof(json, fc.array(fc.constantFrom('a', 'b')));
+  const rows = fc.array(fc.oneof(json, some(['id', 'instance_id', 'resolved'], json)));
+  const content = fc.oneof(json, fc.dictionary(fc.string(), fc.oneof(json, entry)), some(lists, ids), rows);
+  const check = fc.property(content, (value) => {
+    writeFileSync(path, JSON.stringify(value));
+    try {
+      const verdicts = findSweVerdicts(path, { verdicts: path });
+      expect(['passed', 'failed', 'excluded', undefined]).toContain(verdicts.of('a')?.outcome);
+    } catch (error) {
+      if (!(error instanceof InvalidRecordError && error.message.startsWith(path))) throw error;
+    }
+  });
+  fc.assert(check, { numRuns: 300 });
 });

@@ -44,12 +44,14 @@ function testCheck(name: string, status: unknown, what: string): Check | null {
  * @throws RecordError when it says neither whether the instance is resolved nor how its tests went.
  */
 export function readInstanceReport(id: string, report: JsonObject): SweVerdict {
-  if (report.infra_failure === true)
+  if (report.infra_failure === true) {
+    const reason = report.infra_failure_reason;
     return sweVerdict(
       'excluded',
       [],
-      `infrastructure: ${String(report.infra_failure_reason ?? 'no reason given')}`,
+      `infrastructure: ${typeof reason === 'string' ? reason : 'no reason given'}`,
     );
+  }
   const checks: Check[] = [];
   const exists = report.patch_is_None === true ? false : report.patch_exists;
   if (typeof exists === 'boolean') checks.push(exists ? { name: 'patch_exists', passed: true } : EMPTY_PATCH);
