@@ -88,7 +88,7 @@ export function evaluate(
     ENV_ASSERTION: world.assertions.every(({ met }) => met),
     ACTION: actions.every(({ match }) => match),
     COMMUNICATE: communicate.every(({ met }) => met),
-    NL_ASSERTION: natural && natural.every(({ met }) => met),
+    NL_ASSERTION: natural?.every(({ met }) => met) ?? null,
   };
   const parts = new Map<RewardBasis, number>();
   const notScored: RewardBasis[] = [];
