@@ -172,7 +172,7 @@ export function identityOfSpan(attributes: Attributes): Pick<Span, 'taskId' | 's
   const plain: { [key: string]: unknown } = { ...(isObject(metadata) ? metadata : {}) };
   for (const name of attributes.names) {
     const key = name.replace(
-      /^(metadata|langfuse\.trace\.metadata|langsmith\.metadata|traceloop\.association\.properties|gen_ai|trace)\./,
+      /^(metadata|langfuse\.trace\.metadata|langsmith\.metadata|ai\.telemetry\.metadata|traceloop\.association\.properties|gen_ai|trace)\./,
       '',
     );
     plain[key] ??= attributes.get(name);

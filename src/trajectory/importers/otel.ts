@@ -1,6 +1,8 @@
 import { isObject, type JsonObject, RecordError } from '../parse.js';
+import { reasonOf } from '../store.js';
 import type { Importer, SourceSample } from './importer.js';
 import { isOpenInferenceSpan, readAnnotation, readOpenInferenceSpan } from './openinference-spans.js';
+import { isAiSdkSpan, readAiSdkSpan } from './otel-ai-sdk.js';
 import {
   isGenAiSpan,
   readEvaluation,
@@ -11,6 +13,14 @@ import {
 import { OTLP_LISTS, type RawRecord, type RawSpan, readOtlp, spanId } from './otlp.js';
 import { firstText, type Span, type SpanRecord, timeKey } from './spans.js';
 import { importSpans, type SpanFormat } from './spans-import.js';
+
+/** A span read by the convention that it follows. @throws RecordError naming the message that cannot be read. */
+function readSpan(raw: RawSpan): Span {
+  const field = `span ${raw.id || raw.name}`;
+  if (isOpenInferenceSpan(raw)) return readOpenInferenceSpan(raw, field);
+  if (isAiSdkSpan(raw)) return readAiSdkSpan(raw, field);
+  return isGenAiSpan(raw) ? readGenAiSpan(raw, field) : readOtherSpan(raw);
+}
 
 /** A span of no convention that is known here: it only tells the tree and how the whole ended. */
 function readOtherSpan(raw: RawSpan): Span {
@@ -57,13 +67,20 @@ export function readSpanRecord(value: unknown): SpanRecord {
   const { spans: raws, logs }: RawRecord = readOtlp(value);
   const spans: Span[] = [];
   const evaluations: SpanRecord['evaluations'][number][] = [];
+  const refused: NonNullable<SpanRecord['refused']>[number][] = [];
   for (const raw of raws) {
-    const field = `span ${raw.id || raw.name}`;
     const evaluation = readLooseEvaluation(raw.name, raw.attributes, raw.parentId ?? '', raw.traceId);
-    if (evaluation) evaluations.push(evaluation);
-    else if (isOpenInferenceSpan(raw)) spans.push(readOpenInferenceSpan(raw, field));
-    else if (isGenAiSpan(raw)) spans.push(readGenAiSpan(raw, field));
-    else spans.push(readOtherSpan(raw));
+    if (evaluation) {
+      evaluations.push(evaluation);
+      continue;
+    }
+    try {
+      spans.push(readSpan(raw));
+    } catch (error) {
+      // One request may carry the spans of many traces: only the one that cannot be read is lost.
+      if (!(error instanceof RecordError || error instanceof RangeError)) throw error;
+      refused.push({ traceId: raw.traceId, reason: reasonOf(error) });
+    }
   }
   for (const log of logs) {
     const evaluation = readLooseEvaluation(log.name, log.attributes, log.spanId, log.traceId);
@@ -71,7 +88,7 @@ export function readSpanRecord(value: unknown): SpanRecord {
     if (evaluation) evaluations.push(evaluation);
     if (part) spans.push(part);
   }
-  return { spans, evaluations };
+  return { spans, evaluations, ...(refused.length > 0 ? { refused } : {}) };
 }
 
 /** The first spans of a sample, as far as they can be read. */

@@ -149,6 +149,25 @@ test('any order of the spans, interleaved traces, spans sent twice: the same tra
   }
 });
 
+test('an odd message costs its span, not the request', async () => {
+  const [first, second, ...rest] = genAiSpans(EPISODES[0]!);
+  const odd = {
+    key: 'gen_ai.input.messages',
+    value: { stringValue: JSON.stringify([{ role: 'wizard', parts: [] }]) },
+  };
+  const broken = { ...second!, attributes: [...second!.attributes, odd] };
+  const path = lines([otlpRequest([first!, broken, ...rest, ...genAiSpans(EPISODES[1]!)])]);
+  const refused: string[] = [];
+  const kept = await collect(otelImporter, path, { onInvalid: ({ reason }) => refused.push(reason) });
+  expect(refused).toEqual([
+    expect.stringMatching(/^trace 6161310+: field span \w+\.gen_ai\.input\.messages\[0\]\.role must be/),
+  ]);
+  expect(kept.map(({ metadata }) => metadata.refusedSpans)).toEqual([1, undefined]);
+  // The later requests repeat what the broken one told.
+  expect(kept[0]!.messages).toHaveLength(expectedMessages(EPISODES[0]!).length);
+  await expect(collect(otelImporter, path)).rejects.toThrow(/record 1: trace 616131/);
+});
+
 test('a trace without messages is refused by name; web requests are passed over', async () => {
   const { attributes: _, ...bare } = genAiSpans(EPISODES[0]!)[1]!;
   const attributes = [{ key: 'gen_ai.operation.name', value: { stringValue: 'chat' } }];

@@ -3,7 +3,7 @@ import { guardRecord } from '../store.js';
 import type { Message, Trajectory } from '../trajectory.js';
 import type { ImporterOptions } from './importer.js';
 import { filesUnder, TrialCounter } from './record-files.js';
-import { readRecords } from './records.js';
+import { readRecords, refuse } from './records.js';
 import type { LooseEvaluation, Span, SpanRecord } from './spans.js';
 import { Groups } from './spans-groups.js';
 import { isAgentTrace, trajectoryOf } from './spans-trajectory.js';
@@ -76,12 +76,17 @@ export async function* importSpans(
     : [path];
   const groups = new Groups<Placed>(held);
   const loose = new Map<string, LooseEvaluation[]>();
+  const damaged = new Map<string, number>();
   try {
     for (const [file, name] of files.entries())
       for await (const record of readRecords(name, { ...options, open: format.open })) {
         const read = guardRecord(name, record.number, () => format.read(record.parse()), options);
         for (const span of read?.spans ?? [])
           groups.add(span.traceId, { span, file, record: record.number }, sizeOf(span));
+        for (const { traceId, reason } of read?.refused ?? []) {
+          refuse(name, record.number, `trace ${traceId}: ${reason}`, options);
+          damaged.set(traceId, (damaged.get(traceId) ?? 0) + 1);
+        }
         for (const evaluation of read?.evaluations ?? [])
           for (const target of evaluation.targets) {
             const there = loose.get(target);
@@ -89,7 +94,8 @@ export async function* importSpans(
             else loose.set(target, [evaluation]);
           }
       }
-    const context = { source: format.name, passAt: options.passAt, loose, trials: new TrialCounter() };
+    const trials = new TrialCounter();
+    const context = { source: format.name, passAt: options.passAt, loose, trials, damaged };
     for (const { key, items } of groups.take()) {
       const spans = items.map(({ span }) => span);
       if (!isAgentTrace(spans)) continue;

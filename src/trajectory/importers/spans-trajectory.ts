@@ -14,6 +14,8 @@ export interface TraceContext {
   /** Evaluations that stood apart from the spans, by what they point at. */
   readonly loose: ReadonlyMap<string, readonly LooseEvaluation[]>;
   readonly trials: TrialCounter;
+  /** How many spans of a trace could not be read. */
+  readonly damaged?: ReadonlyMap<string, number>;
 }
 
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
@@ -130,6 +132,7 @@ export function trajectoryOf(traceId: string, given: readonly Span[], context: T
   const verdict = verdictOf(evaluations, context.passAt);
   const error = roots.find((span) => span.error !== undefined)?.error;
   const scores = scoresOf(evaluations);
+  const lost = context.damaged?.get(traceId);
   const model = last?.model ?? first('model');
   const name = roots.find((span) => span.name !== '')?.name;
   return {
@@ -152,6 +155,7 @@ export function trajectoryOf(traceId: string, given: readonly Span[], context: T
       ...(Object.keys(scores).length === 0 ? {} : { scores }),
       ...(last === null ? { messagesFrom: 'steps' } : {}),
       ...(otherThreads > 0 ? { otherThreads } : {}),
+      ...(lost === undefined ? {} : { refusedSpans: lost }),
     },
   };
 }

@@ -71,6 +71,8 @@ export interface LooseEvaluation {
 export interface SpanRecord {
   readonly spans: readonly Span[];
   readonly evaluations: readonly LooseEvaluation[];
+  /** Spans of the record that cannot be read, and why. */
+  readonly refused?: readonly { readonly traceId: string; readonly reason: string }[];
 }
 
 const NANOSECONDS = 20;
