@@ -5,7 +5,9 @@ import { isObject, type JsonObject, RecordError } from '../parse.js';
 import { guardRecord } from '../store.js';
 import type { ImporterOptions } from './importer.js';
 import { filesUnder, readWhole } from './record-files.js';
+import { FULL_MARKS } from './rewards.js';
 import { EMPTY_PATCH, namesIn, readInstanceReport, type SweVerdict, sweVerdict } from './swe-verdicts.js';
+import { verdictValue } from './verdict-values.js';
 
 /** How much a source tells: a report of one instance, the id lists of a run, a bare table of ids. */
 type Detail = 'report' | 'lists' | 'table';
@@ -87,7 +89,7 @@ export class SweVerdicts {
     const text = readWhole(path);
     const rows = /^\s*[[{]/.test(text) ? jsonRows(text) : csvRows(text);
     for (const [i, row] of rows.entries()) {
-      const id = row.instance_id ?? row.id;
+      const id = row.instance_id ?? row.id ?? row.task_id;
       const resolved = truth(row.resolved ?? row.passed ?? row.success ?? row.reward);
       if (typeof id !== 'string' || resolved === null)
         throw new RecordError(`row ${i + 1} needs instance_id (or id) and resolved (true or false)`);
@@ -194,14 +196,10 @@ function csvRows(text: string): JsonObject[] {
   }
 }
 
+/** Passed or failed in any spelling; null for what is neither. */
 function truth(value: unknown): boolean | null {
-  if (typeof value === 'boolean') return value;
-  if (typeof value === 'number') return value >= 1;
-  if (typeof value !== 'string') return null;
-  const word = value.trim().toLowerCase();
-  if (['true', 'yes', 'pass', 'passed', 'resolved', 'success'].includes(word)) return true;
-  if (['false', 'no', 'fail', 'failed', 'unresolved', 'failure'].includes(word)) return false;
-  return word !== '' && Number.isFinite(Number(word)) ? Number(word) >= 1 : null;
+  const said = verdictValue(value);
+  return typeof said === 'number' ? said >= FULL_MARKS : said;
 }
 
 /**
