@@ -99,7 +99,8 @@ export async function diagnoseWith(
     const { out: _, json: __, resume: ___, ...rest } = flags;
     const kept: KeptCommand = { files: files.map((file) => relative(folder, resolve(file))), flags: rest };
     journal.setNote(COMMAND, JSON.stringify(kept));
-    const place = relative(process.cwd(), folder) || '.';
+    const inside = relative(process.cwd(), folder) || '.';
+    const place = inside.startsWith('..') ? folder : inside;
     const raters = await openRaters(analyst, {
       seed: settings.seed,
       journal,

@@ -147,7 +147,7 @@ function describe(given: z.core.$ZodIssue): string {
       })
       .join('; ');
   }
-  if (issue.code === 'invalid_union' && issue.note !== undefined)
+  if (issue.code === 'invalid_union' && 'note' in issue && issue.note !== undefined)
     return `${field}: there is no such analyst; there are offline, handoff and llm`;
   return `${field === '' ? 'the configuration' : field}: ${issue.message}`;
 }

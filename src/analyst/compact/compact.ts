@@ -17,6 +17,8 @@ export interface CompactOptions {
   readonly family: Family;
   /** Most tokens, estimated, of the whole view. */
   readonly tokens: number;
+  /** Most tokens of the policy, on top of `tokens`, where several views share one; absent: a share of `tokens`. */
+  readonly policyTokens?: number;
   /** Show the target's reference solution, where there is one. */
   readonly reference?: boolean;
 }
@@ -55,7 +57,11 @@ const PROFILES: readonly Profile[] = [
   { result: 120, words: 400, call: 400 },
 ];
 
-/** Shares of the budget that the policy, the tools and the reference may take. */
+/** Halvings between two profiles, and what stands for no limit then. */
+const REFINEMENTS = 3;
+const LONGEST_TEXT = 30_000;
+
+/** Shares of the budget that the policy (more where there is room), the tools and the reference may take. */
 const POLICY_SHARE = 0.3;
 const TOOLS_SHARE = 0.08;
 const ENDING_SHARE = 0.12;
@@ -73,16 +79,16 @@ export function compactTrajectory(trajectory: ShownTrajectory, options: CompactO
     system.length > 0
       ? system.map((message) => message.content).join('\n\n')
       : (trajectory.systemPrompt ?? '');
-  const policy = within(policyText.trim(), POLICY_SHARE) || '(none was recorded)';
   const tools = within(toolLines(trajectory), TOOLS_SHARE);
   const ending = within(endingOf(trajectory, family), ENDING_SHARE);
   const reference = options.reference ? referenceText(trajectory) : null;
   const shownReference = reference === null ? null : within(reference, REFERENCE_SHARE);
 
-  const taken = [policy, tools, ending, shownReference ?? ''].reduce(
-    (sum, text) => sum + estimateTokens(text),
-    0,
-  );
+  const beside = [tools, ending, shownReference ?? ''].reduce((sum, text) => sum + estimateTokens(text), 0);
+  const policyRoom =
+    options.policyTokens ?? Math.max(tokens * POLICY_SHARE, tokens - beside - whole(trajectory, family));
+  const policy = shorten(policyText.trim(), charactersOf(policyRoom), 0.8) || '(none was recorded)';
+  const taken = beside + (options.policyTokens === undefined ? estimateTokens(policy) : 0);
   const room = Math.max(tokens - taken, Math.floor(tokens * 0.3));
   const { transcript, shortened, dropped } = fitted(trajectory, family, room);
   const left = [
@@ -94,6 +100,11 @@ export function compactTrajectory(trajectory: ShownTrajectory, options: CompactO
   return { policy, tools, transcript, ending, reference: shownReference, note };
 }
 
+/** Tokens of the conversation with nothing left out. */
+function whole({ messages }: ShownTrajectory, family: Family): number {
+  return estimateTokens(linesOf(messages, family, PROFILES[0]!).lines.join('\n'));
+}
+
 interface Transcript {
   readonly transcript: string;
   readonly shortened: number;
@@ -101,14 +112,28 @@ interface Transcript {
 }
 
 function fitted(trajectory: ShownTrajectory, family: Family, tokens: number): Transcript {
-  let last: { lines: readonly string[]; shortened: number } = { lines: [], shortened: 0 };
-  for (const profile of PROFILES) {
-    last = linesOf(trajectory.messages, family, profile);
-    const transcript = last.lines.join('\n');
-    if (estimateTokens(transcript) <= tokens) return { transcript, shortened: last.shortened, dropped: 0 };
+  const tried = (profile: Profile) => {
+    const { lines, shortened } = linesOf(trajectory.messages, family, profile);
+    const transcript = lines.join('\n');
+    return { lines, transcript, shortened, fits: estimateTokens(transcript) <= tokens };
+  };
+  let last: ReturnType<typeof tried> | null = null;
+  for (const [i, profile] of PROFILES.entries()) {
+    last = tried(profile);
+    if (!last.fits) continue;
+    // Between this profile and the last one that was too long: as much as there is room for.
+    let best = last;
+    let [loose, strict] = [PROFILES[i - 1], profile];
+    for (let step = 0; loose && step < REFINEMENTS; step++) {
+      const middle = between(loose, strict);
+      const candidate = tried(middle);
+      if (candidate.fits) [best, strict] = [candidate, middle];
+      else loose = middle;
+    }
+    return { transcript: best.transcript, shortened: best.shortened, dropped: 0 };
   }
+  const { lines, shortened } = last!;
   // Even the strictest profile is too long: the beginning (the request) and the end stay, the middle goes.
-  const { lines } = last;
   const room = charactersOf(tokens);
   let head = 0;
   let size = 0;
@@ -118,11 +143,21 @@ function fitted(trajectory: ShownTrajectory, family: Family, tokens: number): Tr
   let tail = lines.length;
   while (tail > head && size + lines[tail - 1]!.length + 1 <= room * 0.95) size += lines[--tail]!.length + 1;
   const dropped = tail - head;
-  const between = dropped > 0 ? [`[… ${dropped} entries left out here …]`] : [];
+  const gap = dropped > 0 ? [`[… ${dropped} entries left out here …]`] : [];
   return {
-    transcript: [...lines.slice(0, head), ...between, ...lines.slice(tail)].join('\n'),
-    shortened: last.shortened,
+    transcript: [...lines.slice(0, head), ...gap, ...lines.slice(tail)].join('\n'),
+    shortened,
     dropped,
+  };
+}
+
+/** The profile half-way between two, in ratio. */
+function between(loose: Profile, strict: Profile): Profile {
+  const mean = (a: number, b: number) => Math.round(Math.sqrt(Math.min(a, LONGEST_TEXT) * b));
+  return {
+    result: mean(loose.result, strict.result),
+    words: mean(loose.words, strict.words),
+    call: mean(loose.call, strict.call),
   };
 }
 

@@ -1,8 +1,9 @@
-import { APICallError, generateText, LoadAPIKeyError, type ModelMessage, Output } from 'ai';
-import { InputError, TraceError } from '../../run/errors.js';
+import { generateText, type ModelMessage, Output } from 'ai';
+import { TraceError } from '../../run/errors.js';
 import type { JsonSchema } from '../../trajectory/trajectory.js';
 import { estimateTokens } from '../compact/tokens.js';
-import { backoffSeconds, MOST_PATIENCE_SECONDS, retryAfterSeconds, sleep } from './backoff.js';
+import { backoffSeconds, MOST_PATIENCE_SECONDS, sleep } from './backoff.js';
+import { ABOUT_FORM, ABOUT_LENGTH, chainOf, explainFailure } from './failures.js';
 import type { AnswerMode, OpenedModel } from './provider.js';
 import type { Secrets } from './secrets.js';
 import type { LlmSettings } from './settings.js';
@@ -42,20 +43,6 @@ const MOST_IN_A_ROW = 5;
 const FIRST_RETRIES = 2;
 /** Bytes a token at least has: so many tokens does a request have at most. */
 const BYTES_PER_TOKEN_AT_LEAST = 2.5;
-
-const ABOUT_FORM =
-  /response_?format|json_?schema|json_?object|structured|output_?(?:format|config)|guided|grammar|\bschema\b/i;
-const ABOUT_LENGTH = /context|too (?:long|large|many)|maximum|max_tokens|token limit|reduce/i;
-
-type Failure =
-  | {
-      readonly kind: 'again';
-      readonly words: string;
-      readonly wait: number | null;
-      readonly connected: boolean;
-    }
-  | { readonly kind: 'refused'; readonly words: string; readonly status: number }
-  | { readonly kind: 'fatal'; readonly error: TraceError };
 
 class AnswerTooLarge extends Error {
   override readonly name = 'AnswerTooLarge';
@@ -131,7 +118,12 @@ export class LlmClient {
         this.#failuresInARow = 0;
         return answer;
       } catch (error) {
-        const failure = this.#explain(error);
+        const failure = explainFailure(error, {
+          settings: this.#settings,
+          secrets: this.#secrets,
+          keyHint: this.#model.keyHint,
+          looser: mode + 1 < this.#model.modes.length,
+        });
         if (failure.kind === 'fatal') throw failure.error;
         if (failure.kind === 'refused') {
           if (this.#loosen(mode, failure)) continue;
@@ -215,54 +207,6 @@ export class LlmClient {
     return true;
   }
 
-  #explain(error: unknown): Failure {
-    if (error instanceof TraceError) return { kind: 'fatal', error };
-    if (LoadAPIKeyError.isInstance(error))
-      return {
-        kind: 'fatal',
-        error: new InputError(this.#secrets.redact(error.message), this.#model.keyHint),
-      };
-    const chain = chainOf(error);
-    if (chain.some((link) => link.name === 'TimeoutError' || link.name === 'AbortError'))
-      return {
-        kind: 'again',
-        words: `no answer within ${this.#settings.timeoutSeconds} seconds`,
-        wait: null,
-        connected: true,
-      };
-    const call = chain.find((link): link is APICallError => APICallError.isInstance(link));
-    const status = call?.statusCode;
-    const said = this.#secrets.redact(wordsOf(call, chain));
-    if (status === undefined || (status >= 200 && status < 300))
-      return { kind: 'again', words: said, wait: null, connected: call?.statusCode !== undefined };
-    const words = `the endpoint answered ${status}: ${said}`;
-    if (status === 401 || status === 403)
-      return { kind: 'fatal', error: new InputError(words, this.#model.keyHint) };
-    if (status === 402)
-      return {
-        kind: 'fatal',
-        error: new TraceError(words, 'The account has no money left. All answers are kept.'),
-      };
-    if (status === 404 || status === 405)
-      return {
-        kind: 'fatal',
-        error: new InputError(
-          words,
-          `Is ${this.#settings.model} a model there (--model), and the address right (--base-url${this.#settings.baseUrl ? ` ${this.#settings.baseUrl}` : ''}; it usually ends in /v1)?`,
-        ),
-      };
-    const again = status === 408 || status === 409 || status === 425 || status === 429 || status >= 500;
-    // A form that a server does not know may break it, too.
-    if (!again || (status >= 500 && ABOUT_FORM.test(said) && this.#mode + 1 < this.#model.modes.length))
-      return { kind: 'refused', words, status };
-    return {
-      kind: 'again',
-      words,
-      wait: retryAfterSeconds(call?.responseHeaders, Date.now()),
-      connected: true,
-    };
-  }
-
   /** A request without an answer; too many in a row, and it is not the request. */
   #given(words: string): RequestError | TraceError {
     if (++this.#failuresInARow < MOST_IN_A_ROW) return new RequestError(words);
@@ -340,46 +284,3 @@ const textsOf = ({ system, turns }: ModelRequest): string[] => [
 
 const inputEstimate = (request: ModelRequest): number =>
   textsOf(request).reduce((sum, text) => sum + estimateTokens(text), 0);
-
-/** An error and what caused it. */
-function chainOf(error: unknown): Error[] {
-  const chain: Error[] = [];
-  for (let link = error; link instanceof Error && !chain.includes(link); link = link.cause) chain.push(link);
-  return chain;
-}
-
-const LONGEST_WORDS = 300;
-
-/** What the server said, or the deepest reason why it said nothing. */
-function wordsOf(call: APICallError | undefined, chain: readonly Error[]): string {
-  const body = call?.responseBody?.trim();
-  const deepest = chain.at(-1);
-  const reason = deepest ? `${deepest.message}${codeOf(deepest)}` : 'no reason given';
-  const own = call && call.message !== 'Failed to process successful response' ? call.message : reason;
-  const words = call?.statusCode !== undefined && call.statusCode >= 300 && body ? messageIn(body) : own;
-  const line = (words || reason).replace(/\s+/g, ' ').trim();
-  return line.length <= LONGEST_WORDS ? line : `${line.slice(0, LONGEST_WORDS)}…`;
-}
-
-function codeOf(error: Error): string {
-  const { code } = error as { code?: unknown };
-  return typeof code === 'string' && !error.message.includes(code) ? ` (${code})` : '';
-}
-
-/** The message in an error body, in the forms that servers use; else the body. */
-function messageIn(body: string): string {
-  try {
-    const parsed = JSON.parse(body) as {
-      error?: { message?: unknown } | string;
-      message?: unknown;
-      detail?: unknown;
-    };
-    const inner = typeof parsed.error === 'object' ? parsed.error?.message : parsed.error;
-    const found = [inner, parsed.message, parsed.detail].find(
-      (item) => typeof item === 'string' && item !== '',
-    );
-    return typeof found === 'string' ? found : body;
-  } catch {
-    return body;
-  }
-}

@@ -42,6 +42,8 @@ const DISCOVERY_TOKENS = 1_500;
 const CANDIDATE_TOKENS = 80;
 /** Share of a batch that one attempt may take, so that each batch holds several. */
 const SHARE_OF_BATCH = 0.2;
+/** Of a rater's budget, what the policy may take in discovery, where all attempts of a batch share it. */
+const SHARED_POLICY = 0.3;
 const MOST_REMARKS = 20;
 const VIEWS_KEPT = 256;
 
@@ -252,6 +254,7 @@ export class PromptedRaters implements Prompted {
       view: compactTrajectory(trajectory, {
         family: this.#family,
         tokens,
+        policyTokens: settings.trajectoryTokens * SHARED_POLICY,
         reference: settings.showReference,
       }),
     }));
