@@ -32,7 +32,6 @@ export interface Reference {
 /** As `reference.py` has them. */
 const LOSS = { name: 'ppo', clipLow: 0.8, clipHigh: 1.28 } as const;
 const ADAM = {
-  learningRate: 2e-4,
   beta1: 0.9,
   beta2: 0.95,
   epsilon: 1e-8,
@@ -109,11 +108,12 @@ export async function compareWithReference(
     found.push({ quantity: 'GRPO: LoRA gradients', ...worst(gradients, tensors, 'grpo/gradient/') });
 
     await engine.loadState(adapter, state);
+    const learningRate = values(tensors, 'adamw/rate')[0]!;
     const losses: number[] = [];
     const norms: number[] = [];
     for (let step = 0; step < STEPS; step++) {
       losses.push((await engine.forwardBackward(adapter, data, LOSS)).loss);
-      norms.push((await engine.optimStep(adapter, ADAM)).gradientNorm);
+      norms.push((await engine.optimStep(adapter, { ...ADAM, learningRate })).gradientNorm);
     }
     check('AdamW: losses of 5 steps', losses, 'adamw/losses');
     check('AdamW: gradient norms', norms, 'adamw/norms');

@@ -27,7 +27,9 @@ LENGTHS = [9, 7, 11, 6]
 """Tokens of a sequence that are its prompt: nothing of them is trained."""
 PROMPT = 3
 LOW, HIGH = 0.8, 1.28
-ADAM = dict(lr=2e-4, betas=(0.9, 0.95), eps=1e-8, weight_decay=0.1)
+"""Of a model 32 wide; wider ones take smaller steps and adapters, or five steps would leave the clipping bounds."""
+RATE, SCALE, WIDTH = 2e-4, 0.1, 32
+ADAM = dict(betas=(0.9, 0.95), eps=1e-8, weight_decay=0.1)
 CLIP = 0.1
 STEPS = 5
 
@@ -126,7 +128,7 @@ def reference(name: str, path: str, out: Path) -> None:
     with torch.no_grad():
         for key, parameter in adapters_of(peft).items():
             if "lora_B" in key:  # PEFT starts it at zero, which would hide an error
-                torch.nn.init.normal_(parameter, std=0.1)
+                torch.nn.init.normal_(parameter, std=SCALE * (WIDTH / model.config.hidden_size) ** 0.5)
     folder = out / name / "adapter"
     peft.save_pretrained(folder)
     (folder / "README.md").unlink()
@@ -150,7 +152,9 @@ def reference(name: str, path: str, out: Path) -> None:
         expected[f"grpo/gradient/{key}"] = parameter.grad.clone()
 
     trained = list(adapters_of(peft).values())
-    optimizer = torch.optim.AdamW(trained, **ADAM)
+    rate = RATE * WIDTH / model.config.hidden_size
+    optimizer = torch.optim.AdamW(trained, lr=rate, **ADAM)
+    expected["adamw/rate"] = torch.tensor([rate])
     losses, norms = [], []
     for _ in range(STEPS):
         optimizer.zero_grad()
