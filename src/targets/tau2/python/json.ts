@@ -144,7 +144,7 @@ const SURROGATE = /[\ud800-\udfff]/;
 /** Order of Python strings: by code point, where JavaScript sorts by UTF-16 unit. */
 export function byCodePoint(a: string, b: string): number {
   if (a === b) return 0;
-  if (!SURROGATE.test(a) || !SURROGATE.test(b)) return a < b ? -1 : 1;
+  if (!SURROGATE.test(a) && !SURROGATE.test(b)) return a < b ? -1 : 1;
   const [x, y] = [Array.from(a), Array.from(b)];
   for (let i = 0; i < Math.min(x.length, y.length); i++) {
     const difference = (x[i]!.codePointAt(0) as number) - (y[i]!.codePointAt(0) as number);
