@@ -256,7 +256,7 @@ test('damaged files of a trial are named', async () => {
 test('no input crashes it', async () => {
   await surviveHostileInput(atifImporter, {
     real: [trajectory(), trajectory({ extra: { success: true } })],
-    runs: 30,
+    runs: 15,
   });
 });
 

@@ -211,7 +211,7 @@ test('no input crashes it', async () => {
     reply('ls', { extra: { actions: [{ command: 'ls' }] } }),
     { ...output(1, ''), extra: { returncode: 1 } },
   ];
-  await surviveHostileInput(miniSweAgentImporter, { real: [run('a', {}, turns)], runs: 30 });
+  await surviveHostileInput(miniSweAgentImporter, { real: [run('a', {}, turns)], runs: 15 });
   await surviveHostileInput(miniSweAgentImporter, { real: list, runs: 15 });
 });
 

@@ -196,7 +196,7 @@ test('no input crashes it', async () => {
   await surviveHostileInput(openHandsImporter, {
     real: [output('a'), output('b')],
     file: 'output.jsonl',
-    runs: 30,
+    runs: 15,
   });
 });
 

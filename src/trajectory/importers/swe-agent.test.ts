@@ -125,7 +125,7 @@ test('no input crashes it', async () => {
   await surviveHostileInput(sweAgentImporter, {
     real: [run(), { trajectory: steps, info: {} }],
     file: 'x.traj',
-    runs: 30,
+    runs: 15,
   });
 });
 

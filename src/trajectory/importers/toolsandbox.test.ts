@@ -93,6 +93,6 @@ test('a conversation alone has no verdict', async () => {
 
 test('no input crashes it', async () => {
   const broken = result('b', { exception_type: 'X' });
-  await surviveHostileInput(toolSandboxImporter, { real: [summary(broken, result('gone'))], runs: 30 });
+  await surviveHostileInput(toolSandboxImporter, { real: [summary(broken, result('gone'))], runs: 15 });
   await surviveHostileInput(toolSandboxImporter, { real: conversation, runs: 15 });
 });

@@ -91,6 +91,6 @@ test('what is refused is named', async () => {
 test('no input crashes it', async () => {
   await surviveHostileInput(verifiersImporter, {
     real: [rollout(), rollout({ prompt: 'a', completion: 'b' })],
-    runs: 30,
+    runs: 15,
   });
 });
