@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { isAbsolute, join, resolve } from 'node:path';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import type { LoadedConfig } from '../config/load.js';
 import type { TraceConfig } from '../config/schema.js';
 import { digestFile, digestJson } from '../run/digest.js';
@@ -8,20 +8,25 @@ import { packageRoot } from '../run/package-root.js';
 
 /** A base model as found on disk. */
 export interface LocatedModel {
-  /** Absolute. */
+  /** Absolute: a Hugging Face folder or a GGUF file. */
   readonly folder: string;
   /** SHA-256 over the files that decide what it computes. */
   readonly digest: string;
 }
 
 /**
- * Finds the base model: a name among the models that come with TRACE, or the path of a Hugging Face folder relative
- * to the project.
+ * Finds the base model: a name among the models that come with TRACE, or the path of a Hugging Face folder or a GGUF
+ * file relative to the project.
  * @throws InputError when there is none, or files are missing.
  */
 export function locateModel(model: string, project: string): LocatedModel {
   const isName = !/[./\\]/.test(model);
   const folder = isName ? join(packageRoot(), 'models', model) : resolve(project, model);
+  const gguf = ggufFile(folder);
+  if (gguf !== null) {
+    const names = [gguf, join(dirname(gguf), 'tokenizer.json')].filter((file) => existsSync(file));
+    return { folder: gguf, digest: digestJson(names.map((file) => digestFile(file))) };
+  }
   const missing = ['config.json', 'tokenizer.json'].filter((name) => !existsSync(join(folder, name)));
   const weights = existsSync(folder)
     ? readdirSync(folder)
@@ -32,7 +37,7 @@ export function locateModel(model: string, project: string): LocatedModel {
   if (missing.length > 0) {
     throw new InputError(
       `model: ${model} is no model folder: ${folder} lacks ${missing.join(', ')}`,
-      'Give the name `desk-base` or the path of a Hugging Face folder of the Qwen3 family.',
+      'Give the name `desk-base`, or the path of a Hugging Face folder or a GGUF file (docs/engine.md says of which families).',
     );
   }
   const names = ['config.json', 'tokenizer.json', ...weights];
@@ -40,6 +45,14 @@ export function locateModel(model: string, project: string): LocatedModel {
     folder,
     digest: digestJson(names.map((name) => [name, digestFile(join(folder, name))])),
   };
+}
+
+/** The GGUF file that a path means: itself, or the only one in a folder without config.json. */
+function ggufFile(path: string): string | null {
+  if (path.endsWith('.gguf')) return existsSync(path) ? path : null;
+  if (!existsSync(path) || existsSync(join(path, 'config.json'))) return null;
+  const files = readdirSync(path).filter((name) => name.endsWith('.gguf'));
+  return files.length === 1 ? join(path, files[0] as string) : null;
 }
 
 /** The file of a project's own target, or null for a target that comes with TRACE. @throws InputError */
