@@ -222,7 +222,8 @@ Examples:
       const { diagnoseFiles } = await import('./diagnose.js');
       if (flags.resume && inputs.length === 0) {
         const { hasKeptCommand, keptCommand } = await import('./diagnose-session.js');
-        if (flags.out !== undefined || hasKeptCommand(flags) || !isProject(first)) {
+        const inProject = CONFIG_NAMES.some((name) => existsSync(name));
+        if (flags.out !== undefined || hasKeptCommand(flags) || !inProject) {
           const kept = keptCommand(flags);
           return diagnoseFiles(kept.files, kept.flags);
         }
