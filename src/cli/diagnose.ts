@@ -5,7 +5,6 @@ import { importedDiagnosis } from '../diagnosis/imported.js';
 import { diagnosisSettings } from '../diagnosis/settings.js';
 import { diagnosisPage } from '../report/diagnosis.js';
 import { diagnosisJson } from '../report/diagnosis-json.js';
-import { originOfFiles } from '../report/diagnosis-origin.js';
 import { diagnosisView } from '../report/diagnosis-view.js';
 import { InputError } from '../run/errors.js';
 import { writeFileWhole } from '../run/files.js';
@@ -14,6 +13,7 @@ import type { AnalystFlags } from './analyst-flags.js';
 import { diagnoseWith, outFolder } from './diagnose-session.js';
 import { ImportProgress } from './import-progress.js';
 import { Reading, type ReadingFlags } from './reading.js';
+import { commandOrigin } from './diagnosis-origin.js';
 import { colorsFor } from './terminal/colors.js';
 import { diagnosisText } from './terminal/diagnosis-text.js';
 import { readingText } from './terminal/reading-text.js';
@@ -67,7 +67,7 @@ export async function diagnoseFiles(files: readonly string[], flags: DiagnoseFla
   const view = diagnosisView(diagnosis.result, {
     raters: diagnosis.raters,
     trajectories,
-    origin: originOfFiles(files),
+    origin: commandOrigin(files, flags),
   });
 
   const folder = await outFolder(flags);

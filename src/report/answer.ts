@@ -1,4 +1,5 @@
 import { badge, capabilityTone, nameOf, sureness } from './badge.js';
+import { cut, MOST } from './cut.js';
 import type { DiagnosisView } from './diagnosis-view.js';
 import type { FailurePart } from './failure-shares.js';
 import { type Html, html } from './html.js';
@@ -6,6 +7,8 @@ import type { NextStep } from './next-steps.js';
 
 /** Steps shown on the first screen; all of them stand at the end of the page. */
 const FIRST_STEPS = 3;
+/** Up to so many findings their definitions have room there, too. */
+const FEW_FINDINGS = 2;
 
 function partName({ file }: DiagnosisView, { capability, kind }: FailurePart): string {
   if (kind === 'several') return 'several at once';
@@ -52,7 +55,7 @@ ${
   verdict.findings.length > 0
     ? verdict.findings.map(
         ({ capability, strength, contrast, because }) =>
-          html`<div class="finding">${badge(file, capability)}<h3><a href="#capability-${capability + 1}">${nameOf(file.capabilities[capability]!)}</a></h3>${sureness(strength)}<p>${contrast}</p><p class="soft">${because}</p></div>`,
+          html`<div class="finding">${badge(file, capability)}<h3><a href="#capability-${capability + 1}">${nameOf(file.capabilities[capability]!)}</a></h3>${sureness(strength)}${verdict.findings.length <= FEW_FINDINGS && html`<p>${cut(file.capabilities[capability]!.definition, MOST.quote)}</p>`}<p>${contrast}</p><p class="soft">${because}</p></div>`,
       )
     : file.warnings.length > 0
       ? warnings(file.warnings)
@@ -63,5 +66,5 @@ ${
 
 /** Remarks, each on a line of its own. */
 export function warnings(texts: readonly string[]): Html {
-  return html`<ul class="limits">${texts.map((text) => html`<li>${text}</li>`)}</ul>`;
+  return html`<ul class="limits">${texts.map((text) => html`<li>${cut(text, MOST.definition)}</li>`)}</ul>`;
 }

@@ -7,7 +7,7 @@ import { type Html, html } from './html.js';
 /** Pieces of evidence an attempt's sheet shows. */
 const MOST_EVIDENCE = 6;
 /** Bytes that all sheets together may take; those that come later are short. */
-export const SHEET_BYTES = 1_300_000;
+const SHEET_BYTES = 1_000_000;
 
 export const attemptSheetId = ({ index }: AttemptView) => `attempt-${index}`;
 
@@ -51,8 +51,12 @@ function sheet(view: DiagnosisView, attempt: AttemptView, whole: boolean): Html 
     conversation &&
     html` · ${conversation.messages} messages${conversation.termination !== null && `, ended: ${brief(conversation.termination, 60)}`}`
   }</p>
-${whole && conversation && html`<p>“${brief(conversation.request, 220)}”</p>`}
-<ul>${told.map((capability) => labelRow(view, attempt, capability))}${rest > 0 && html`<li class="soft">${rest} not needed or not labelled</li>`}</ul>
+${whole && conversation && conversation.request.trim() !== '' && html`<p>“${brief(conversation.request, 220)}”</p>`}
+${
+  whole
+    ? html`<ul>${told.map((capability) => labelRow(view, attempt, capability))}${rest > 0 && html`<li class="soft">${rest} not needed or not labelled</li>`}</ul>`
+    : html`<p>Lacks ${cells.flatMap(({ label }, i) => (label === 'LACKING' ? [i + 1] : [])).join(', ') || 'none'}.</p>`
+}
 ${
   whole
     ? html`${evidence
@@ -62,7 +66,7 @@ ${
             html`<p>${badge(view.file, item.capability)} <b>${brief(item.note, 160)}</b><br><q>${cut(item.quote, 260)}</q><br><span class="soft small">message ${item.message}</span></p>`,
         )}${evidence.length > MOST_EVIDENCE && html`<p class="soft">${evidence.length - MOST_EVIDENCE} more pieces of evidence are in <code>diagnosis/raters</code>.</p>`}`
     : evidence.length > 0 &&
-      html`<p class="soft">${evidence.length} pieces of evidence are left out here to keep the page small; they are in <code>diagnosis/raters</code>.</p>`
+      html`<p class="soft">To keep the page small, its evidence is left to <code>diagnosis/raters</code>.</p>`
 }
 ${whole && conversation && conversation.path !== '' && html`<p class="small soft">Calls: ${conversation.path}</p>`}</div>`;
 }

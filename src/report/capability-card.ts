@@ -59,10 +59,7 @@ function overlap(view: DiagnosisView, c: DiagnosedCapability): Html | null {
   }</p>`;
 }
 
-function quotes(
-  c: DiagnosedCapability,
-  byId: ReadonlyMap<string, AttemptView>,
-): Html | null {
+function quotes(c: DiagnosedCapability, byId: ReadonlyMap<string, AttemptView>): Html | null {
   if (c.evidence.length === 0) return null;
   const item = ({ trajectory, quote, note, message }: DiagnosedCapability['evidence'][number]) => {
     const attempt = byId.get(trajectory);
@@ -102,6 +99,6 @@ export function capabilityCard(
   }</header><p>${cut(c.definition, MOST.definition)}</p>
 ${finding ? html`<p class="small soft">${finding.because}</p>` : html`<p class="small soft">Not retained: ${short}.</p>`}
 ${tiles(c, view.file.resamples)}${bars(view, c)}${overlap(view, c)}
-${c.cautions.map((caution) => html`<p class="note small">${caution}</p>`)}
+${c.cautions.map((caution) => html`<p class="note small">${cut(caution, MOST.definition)}</p>`)}
 ${quotes(c, byId)}${view.cases.filter(({ capability }) => capability === index).map((item) => caseHtml(item, byId))}</article>`;
 }

@@ -81,7 +81,7 @@ export function chooseCases(
         },
         passed: neighbour && { trajectory: neighbour.trajectory, step: passedStep },
         sameTask: neighbour?.sameTask ?? false,
-        chosen: neighbour?.how ?? 'No attempt passed, so there is none to compare with.',
+        chosen: neighbour?.how ?? 'No attempt that shows it passed, so there is none to compare with.',
       },
     ];
   });

@@ -9,6 +9,8 @@ export interface DiagnosisOrigin {
   readonly command: string;
   /** Commands that diagnose more attempts. */
   readonly more: readonly string[];
+  /** Commands that let raters read the attempts, instead of detectors. */
+  readonly read: readonly string[];
   /** Commands that go on to training. */
   readonly train: readonly string[];
   /** It is a step of a run, and the commands are for the project's folder. */
@@ -37,6 +39,7 @@ export function originOfFiles(files: readonly string[], options: readonly string
     more: [
       `npx trace diagnose ${named.join(' ')} MORE-RESULTS${options.length > 0 ? ` ${options.map(shellWord).join(' ')}` : ''}`,
     ],
+    read: [`${command} --analyst llm --model MODEL --base-url URL`, `${command} --analyst handoff`],
     train: ['npx trace init my-agent', 'npx trace run my-agent'],
     ofRun: false,
   };
@@ -50,6 +53,10 @@ export function originOfRun(folder: string): DiagnosisOrigin {
     title: `run ${run}`,
     command: `npx trace diagnose --again${flags}`,
     more: [`npx trace rollout --again${flags}`, `npx trace diagnose --again${flags}`],
+    read: [
+      `npx trace diagnose --again${flags} --analyst llm --model MODEL --base-url URL`,
+      `npx trace diagnose --again${flags} --analyst handoff`,
+    ],
     train: [`npx trace run${flags}`],
     ofRun: true,
   };

@@ -41,7 +41,7 @@ export const DIAGNOSIS_STYLE = `
 .jumps{display:flex;flex-wrap:wrap;gap:8px;margin:30px 0 0;max-width:none}.jumps a{padding:4px 12px;border:1px solid var(--line);border-radius:999px;font-size:.86rem;color:var(--ink);text-decoration:none;background:var(--card)}.jumps a:hover{border-color:var(--accent);color:var(--accent)}
 .planebox{display:grid;gap:10px 30px;grid-template-columns:minmax(0,1.5fr) minmax(0,1fr);align-items:start}
 .planearea{padding:24px 10px 44px 44px}.plane{height:400px}
-.plane text{font-size:12px}.plane .region{fill:var(--good);opacity:.08}.plane .threshold{stroke:var(--good);stroke-width:1.5;stroke-dasharray:5 4}
+.plane svg{width:1px;height:1px}.plane text{font-size:12px}.plane .region{fill:var(--good);opacity:.08}.plane .threshold{stroke:var(--good);stroke-width:1.5;stroke-dasharray:5 4}
 .plane .limit{fill:var(--good);font-weight:600}
 .plane .rest{--c:var(--soft)}.plane .whisker{stroke-width:1.6;opacity:.5}.plane .rest .whisker{opacity:.28}
 .plane .rest .mark{fill:var(--card);stroke:var(--c);stroke-width:1.6}
@@ -53,11 +53,11 @@ export const DIAGNOSIS_STYLE = `
 .names small{display:block;color:var(--soft)}
 .names a{color:inherit}
 .cands td:first-child,.cands th:first-child{min-width:14rem}
-.cands td:first-child>span{display:flex;gap:9px;align-items:baseline}.cands .no{font-size:.7rem}
+.cands td:first-child>span{display:flex;gap:9px;align-items:center}.cands .no{font-size:.7rem}
 .flag{color:var(--lack);font-weight:650}
 .mx{margin-top:4px}
 .mxhead,.mxrow>div{display:grid;gap:16px}
-.mxhead{font-size:.82rem;color:var(--soft);border-bottom:1px solid var(--line);padding-bottom:4px;margin-bottom:8px}
+.mxhead span{white-space:nowrap}.mxhead{font-size:.82rem;color:var(--soft);border-bottom:1px solid var(--line);padding-bottom:4px;margin-bottom:8px}
 .mxrow{padding:5px 0 7px}.mxrow h4{display:flex;gap:9px;align-items:center;margin:0 0 3px;font-size:.88rem;font-weight:600;line-height:1.3}
 .mxrow h4 small{margin-left:auto;font-weight:400;color:var(--soft);text-align:right;font-variant-numeric:tabular-nums}
 .mxrow h4 .no{font-size:.66rem}
@@ -75,7 +75,7 @@ export const DIAGNOSIS_STYLE = `
 .cap{scroll-margin-top:56px}
 .cap>header{display:flex;flex-wrap:wrap;gap:6px 12px;align-items:center;margin-bottom:4px}
 .cap h3{margin:0;font-size:1.16rem}.cap>header .sure{margin-left:auto}
-.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(128px,1fr));gap:1px;margin:14px 0;background:var(--line);border:1px solid var(--line);border-radius:9px;overflow:hidden}
+.tiles{display:grid;grid-template-columns:repeat(6,minmax(0,1fr));gap:1px;margin:14px 0;background:var(--line);border:1px solid var(--line);border-radius:9px;overflow:hidden}
 .tiles div{background:var(--card);padding:8px 12px}
 .tiles dt{font-size:.76rem;color:var(--soft)}.tiles dd{margin:0;font-size:1.12rem;font-weight:650;font-variant-numeric:tabular-nums;line-height:1.35}
 .tiles dd small{display:block;font-weight:400;color:var(--soft);font-size:.78rem}
@@ -111,25 +111,35 @@ export const DIAGNOSIS_STYLE = `
 .sheet h3{margin:0 40px 2px 0}.sheet .close{position:absolute;right:14px;top:12px;width:34px;height:34px;border-radius:8px;text-align:center;font-size:1.2rem;line-height:1;border:1px solid var(--line)}
 .sheet ul{list-style:none;margin:12px 0;padding:0}.sheet li{padding:6px 0;border-top:1px solid var(--line)}
 .sheet li>small{float:right;color:var(--soft)}
-.list td{vertical-align:top}
-.rates{max-width:560px}
+.list td{vertical-align:top;white-space:normal;overflow-wrap:anywhere}.list td:not(:first-child),.list th:not(:first-child){text-align:left}
+.rates{max-width:620px}.rates th{white-space:normal}.rates th:first-child,.rates td:first-child{min-width:4rem}
 .limits li{margin:5px 0}
+@media (max-width:960px){.cands td .soft{display:block}.cands th,.cands td{padding:5px 6px}.cands th:first-child,.cands td:first-child{min-width:8.5rem}}
+@media (max-width:960px){.tiles{grid-template-columns:repeat(3,minmax(0,1fr))}}
 @media (max-width:820px){.first,.planebox,.pair{grid-template-columns:minmax(0,1fr)}.plane{height:330px}}
+@media screen and (max-width:800px){
+.stack thead{display:none}.stack,.stack tbody,.stack tr,.stack td{display:block;width:100%}
+.stack tr{padding:10px 0;border-bottom:1px solid var(--line)}
+.stack td,.list.stack td:not(:first-child){display:flex;justify-content:space-between;gap:14px;border:0;padding:2px 0;text-align:right;white-space:normal}
+.stack td::before{content:attr(data-label);color:var(--soft);text-align:left;flex:none}
+.stack td:first-child{text-align:left;font-weight:600;padding-bottom:4px}.stack td:first-child::before{content:none}
+.cands tr{display:grid;grid-template-columns:repeat(4,minmax(0,1fr));gap:4px 10px}
+.cands td{display:block;width:auto;text-align:left;font-size:.86rem}.cands td::before{display:block;font-size:.74rem;font-weight:400}
+.cands td:first-child{grid-column:1/-1;font-size:.95rem}.cands td:nth-child(2),.cands td:nth-child(3){grid-column:span 2}.cands td .soft{display:inline}
+}
+@media (min-width:520px) and (max-width:820px){.names{columns:2;column-gap:24px}.names li{break-inside:avoid}}
 @media (max-width:640px){
 main{padding:20px 16px 60px}.card{padding:14px}.diag h2{margin-top:44px}
 .finding{grid-template-columns:auto minmax(0,1fr)}.finding .sure{grid-column:2;margin-top:2px}
-.stack thead{display:none}.stack,.stack tbody,.stack tr,.stack td{display:block;width:100%}
-.stack tr{padding:10px 0;border-bottom:1px solid var(--line)}
-.stack td{display:flex;justify-content:space-between;gap:14px;border:0;padding:2px 0;text-align:right;white-space:normal}
-.stack td::before{content:attr(data-label);color:var(--soft);text-align:left;flex:none}
-.stack td:first-child{text-align:left;font-weight:600;padding-bottom:4px}.stack td:first-child::before{content:none}
 .mxrow h4{flex-wrap:wrap}.mxrow h4 small{width:100%;text-align:left;margin-left:0}
-.cap>header .sure{margin-left:0}
+.cap>header .sure{margin-left:0}.tiles{grid-template-columns:repeat(2,minmax(0,1fr))}
+.rates td .soft{display:block}.rates th,.rates td{padding:6px 4px}
 .sheet{width:100vw;height:auto;max-height:82vh;inset:auto 0 0 0;margin:auto 0 0;border-radius:14px 14px 0 0}
 }
 @media print{
+.pair{grid-template-columns:minmax(0,1fr) minmax(0,1fr)}.talk>li{grid-template-columns:44px minmax(0,1fr)}
 *{print-color-adjust:exact;-webkit-print-color-adjust:exact}
-main{max-width:none;padding:0}.jumps,.sheet{display:none}.diag h2{margin-top:28px}
+main{max-width:none;padding:0}.cands{font-size:.8rem}.cands td .soft{display:block}.cands th,.cands td{padding:4px 5px}.cands th:first-child,.cands td:first-child{min-width:8rem}.jumps,.sheet{display:none}.diag h2{margin-top:28px}
 .finding,.quotes li,.talk>li,.mxrow,.side>h5{break-inside:avoid}h2,h3,h4,h5{break-after:avoid}
 .cap.card{break-inside:auto}.talk li.tool .body{max-height:none}
 .more::details-content{content-visibility:visible;display:block;height:auto}.more>summary{display:none}

@@ -18,12 +18,13 @@ const MOST_OTHERS = 10;
  * evidence, what stays unexplained, what the data cannot tell, what to do next.
  */
 export function diagnosisSection(view: DiagnosisView): Html {
-  const { file, next } = view;
+  const { file, next, verdict } = view;
   const order = matrixOrder(view.attempts);
   const drawn = [...order.failed, ...order.passed];
   const byId = new Map(drawn.map((attempt) => [attempt.id, attempt]));
   const indices = file.capabilities.map((_, i) => i);
-  const retained = indices.filter((i) => file.capabilities[i]!.retained);
+  // In the order of the answer: the surest first.
+  const retained = verdict.findings.map(({ capability }) => capability);
   const others = indices.filter((i) => !file.capabilities[i]!.retained).slice(0, MOST_OTHERS);
   const sections: (readonly [id: string, title: string, content: Html | null])[] = [
     ['plane', 'Coverage and gap', planeSection(file)],
@@ -63,7 +64,7 @@ export function diagnosisPage(view: DiagnosisView): string {
 <title>TRACE diagnosis: ${title}</title>
 <style>${raw(STYLE)}</style></head><body><main><h1>TRACE diagnosis · ${title}</h1>
 <section id="diagnosis">${diagnosisSection(view)}</section>
-<p class="small soft">Raters: ${view.file.settings.analyst}, seed ${view.file.settings.seed}. Made by <code>${brief(view.origin.command, 300)}</code>.</p>
+<p class="small soft">Raters: ${brief(view.file.settings.analyst, 80)}, seed ${view.file.settings.seed}. Made by <code>${brief(view.origin.command, 300)}</code>.</p>
 </main></body></html>
 `.text;
 }

@@ -3,7 +3,7 @@ import type { AttemptView, Cell } from './attempt-view.js';
 import { badge, nameOf } from './badge.js';
 import { brief } from './cut.js';
 import type { DiagnosisView } from './diagnosis-view.js';
-import { count, type Html, html } from './html.js';
+import { count, escapeHtml, type Html, html } from './html.js';
 
 /** Attempts drawn; of more, an even selection of both outcomes. */
 export const MOST_ATTEMPTS = 500;
@@ -61,6 +61,9 @@ function ordered(attempts: readonly AttemptView[]): AttemptView[] {
 const LETTERS = { LACKING: 'L', PRESENT: 'P', NA: 'N' } as const;
 const SAID = { LACKING: 'lacks it', PRESENT: 'shows it', NA: 'did not need it' } as const;
 
+/** Bytes that the cells' titles may take together; later ones are short. */
+const TITLE_BYTES = 600_000;
+
 /** What a cell says when it is pointed at. */
 function cellTitle(attempt: AttemptView, cell: Cell, capability: number): string {
   const where = `task ${brief(attempt.task, 40)}, trial ${attempt.trial}, ${attempt.outcome}`;
@@ -72,7 +75,7 @@ function cellTitle(attempt: AttemptView, cell: Cell, capability: number): string
   return `${where}: ${SAID[cell.label]}${agreed}${found ? ` – ${brief(found.note, 70)}` : ''}`;
 }
 
-function cellHtml(attempt: AttemptView, capability: number, newTask: boolean): Html {
+function cellHtml(attempt: AttemptView, capability: number, newTask: boolean, title: string): Html {
   const cell = attempt.cells[capability]!;
   const tenth = cell.agreement === null ? 10 : Math.max(5, Math.round(10 * cell.agreement));
   const classes = [
@@ -80,7 +83,7 @@ function cellHtml(attempt: AttemptView, capability: number, newTask: boolean): H
     tenth < 10 ? `a${tenth}` : '',
     newTask ? 'n' : '',
   ];
-  return html`<button class="${classes.filter(Boolean).join(' ')}" tabindex="-1" popovertarget="${attemptSheetId(attempt)}" title="${cellTitle(attempt, cell, capability)}"></button>`;
+  return html`<button class="${classes.filter(Boolean).join(' ')}" tabindex="-1" popovertarget="${attemptSheetId(attempt)}" title="${title}"></button>`;
 }
 
 /** Capabilities by attempts: one line of marks a capability; the same place in every line is the same attempt. */
@@ -100,6 +103,13 @@ export function matrixSection(view: DiagnosisView, order: MatrixOrder): Html | n
   const starts = groups.map((group) =>
     group.map(({ task }, i) => repeats && i > 0 && group[i - 1]!.task !== task),
   );
+  let left = TITLE_BYTES;
+  const titleOf = (attempt: AttemptView, capability: number) => {
+    const cell = attempt.cells[capability]!;
+    const title = cellTitle(attempt, cell, capability);
+    left -= Buffer.byteLength(escapeHtml(title));
+    return left > 0 ? title : cell.label === null ? 'not labelled' : SAID[cell.label];
+  };
   return html`<section id="matrix"><h2>Every attempt</h2>
 <p class="lead">One mark an attempt, one row a capability; the same place in every row is the same attempt. ${
     repeats ? 'Trials of a task stand together.' : ''
@@ -114,7 +124,7 @@ ${file.capabilities.map((capability, c) => {
   return html`<div class="mxrow"><h4>${badge(file, c)}${nameOf(capability)}<small>lacked by ${lackingFailed} failed, ${lackingPassed} passed</small></h4>
 <div style="${columns}">${groups.map(
     (group, g) =>
-      html`<div class="cells" role="img" aria-label="${nameOf(capability)}: ${group[0]!.outcome} attempts">${group.map((attempt, i) => cellHtml(attempt, c, starts[g]![i]!))}</div>`,
+      html`<div class="cells" role="img" aria-label="${nameOf(capability)}: ${group[0]!.outcome} attempts">${group.map((attempt, i) => cellHtml(attempt, c, starts[g]![i]!, titleOf(attempt, c)))}</div>`,
   )}</div></div>`;
 })}</div></section>`;
 }

@@ -32,6 +32,12 @@ function checkByHand(file: CapabilitiesFile, verdict: Verdict): NextStep | null 
 function moreData(file: CapabilitiesFile, verdict: Verdict, origin: DiagnosisOrigin): NextStep | null {
   const { passed, failed } = file.trajectories;
   const unsure = verdict.findings.filter(({ strength }) => strength !== 'firm');
+  if (failed + passed === 0)
+    return {
+      title: 'Bring attempts with a verdict',
+      text: 'Failed and passed attempts are contrasted: each needs a reward, a score or a label beside its messages.',
+      commands: origin.more,
+    };
   if (failed === 0 || passed === 0)
     return {
       title: failed === 0 ? 'Bring failed attempts' : 'Bring passed attempts',
@@ -42,7 +48,7 @@ function moreData(file: CapabilitiesFile, verdict: Verdict, origin: DiagnosisOri
   const names = unsure.map(({ name }) => brief(words(name), MOST.name)).join(', ');
   const why =
     unsure.length > 0
-      ? `${names}: the data do not settle ${unsure.length === 1 ? 'it' : 'them'} yet.`
+      ? `Not settled yet: ${names}.`
       : `${failed} failed and ${passed} passed attempts leave wide intervals.`;
   return {
     title: 'Run more attempts where it is not sure',
@@ -63,6 +69,21 @@ function unexplained(file: CapabilitiesFile): NextStep | null {
     title: `Read some of the ${plural(n, 'unexplained failure')}`,
     text: `None of the missing capabilities shows in them. Tasks with the most: ${named}. A wrong verifier or a broken tool looks like this, too.`,
     commands: [],
+  };
+}
+
+/** Detectors share one code and one blind spot; readers do not. */
+function secondOpinion(file: CapabilitiesFile, verdict: Verdict, origin: DiagnosisOrigin): NextStep | null {
+  const { failed } = file.trajectories;
+  if (failed === 0 || file.settings.analyst !== 'offline') return null;
+  const isSettled =
+    file.unexplained.length / failed < MUCH_UNEXPLAINED &&
+    verdict.findings.every(({ strength }) => strength === 'firm');
+  if (isSettled) return null;
+  return {
+    title: 'Let a model or a person read them',
+    text: 'The offline detectors compare calls with a reference; raters that read find what is not in it, and disagree where a definition is loose.',
+    commands: origin.read,
   };
 }
 
@@ -91,6 +112,7 @@ export function nextSteps(file: CapabilitiesFile, verdict: Verdict, origin: Diag
     checkByHand(file, verdict),
     mend(verdict, origin),
     moreData(file, verdict, origin),
+    secondOpinion(file, verdict, origin),
     unexplained(file),
   ].filter((step) => step !== null);
   if (steps.length > 0) return steps;

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { elements } from '../../test/support/elements.js';
 import type { Budget } from '../run/budget.js';
 import type { RunFiles } from './files.js';
 import { html } from './html.js';
@@ -90,36 +91,6 @@ const budget: Budget = {
   unknown: [],
 };
 const page = reportPage({ files, budget, missing: [HOSTILE], diagnosis: html`<p>${HOSTILE}</p>` });
-
-/** Names of all elements; throws where a tag is not closed in order or an attribute is not quoted. */
-function elements(text: string): string[] {
-  const stack: string[] = [];
-  const names: string[] = [];
-  const tag = /<(\/?)([a-z][a-z0-9]*)((?:\s+[a-zA-Z0-9-]+="[^"<>]*")*)\s*(\/?)>|<!doctype html>/g;
-  let at = 0;
-  const between = (from: number, to: number) => {
-    if (stack.at(-1) !== 'style' && /[<>]/.test(text.slice(from, to)))
-      throw new Error(`stray < or > in ${text.slice(from, to).slice(0, 80)}`);
-  };
-  for (const match of text.matchAll(tag)) {
-    between(at, match.index);
-    at = match.index + match[0].length;
-    const [, closing, name, attributes = '', empty] = match;
-    if (name === undefined) continue;
-    for (const [, attribute] of attributes.matchAll(/([a-zA-Z0-9-]+)="[^"]*"/g))
-      if (/^on/i.test(attribute!)) throw new Error(`handler in ${match[0]}`);
-    if (closing) {
-      const open = stack.pop();
-      if (open !== name) throw new Error(`</${name}> closes <${open}>`);
-    } else {
-      names.push(name);
-      if (!empty && name !== 'meta') stack.push(name);
-    }
-  }
-  between(at, text.length);
-  if (stack.length > 0) throw new Error(`open: ${stack.join(' ')}`);
-  return names;
-}
 
 test('hostile text in any file stays text: the page has only the elements that it writes itself', () => {
   const names = new Set(elements(page));

@@ -107,7 +107,7 @@ ${range(scale.gap.low, scale.gap.high, scale.gap.tick).map(
 <text class="soft" x="0" dx="-8" y="${y(tick)}" dy="4" text-anchor="end">${tickText(tick)}</text>`,
 )}
 <text class="soft" x="50%" y="100%" dy="36" text-anchor="middle">coverage: % of failed attempts that lack it</text>
-<text class="soft" x="0" dx="-42" y="0" dy="-12">gap in points: how much more often failed attempts lack it</text>
+<text class="soft" x="0" dx="-42" y="0" dy="-12">gap in points: error rate of failed − passed</text>
 ${order.map((i) => point(file, i, x, y, tags[i]!))}
 <line class="threshold" x1="${x(settings.coverage)}" x2="${x(settings.coverage)}" y1="0" y2="100%"/>
 <line class="threshold" x1="0" x2="100%" y1="${y(settings.gap)}" y2="${y(settings.gap)}"/>

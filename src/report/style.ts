@@ -39,7 +39,7 @@ export const STYLE = `
 ${classes}
 *{box-sizing:border-box}
 body{margin:0;background:var(--bg);color:var(--ink);font:16px/1.55 system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif}
-main{max-width:1120px;margin:0 auto;padding:28px 22px 80px}
+main{overflow-wrap:break-word;max-width:1120px;margin:0 auto;padding:28px 22px 80px}
 h1{font-size:1.05rem;font-weight:600;color:var(--soft);margin:0 0 14px;letter-spacing:.02em}
 h2{font-size:1.35rem;margin:52px 0 6px}
 h3{font-size:1.02rem;margin:20px 0 6px}

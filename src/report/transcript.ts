@@ -6,7 +6,10 @@ import { type Html, html } from './html.js';
 /** Messages shown before and after the decisive step. */
 const AROUND = 2;
 /** Bytes that the folded messages of one attempt may take. */
-const FOLD_BYTES = 14_000;
+const FOLD_BYTES = 10_000;
+/** A message of more bytes is cut shorter: many characters take several. */
+const LINE_BYTES = 2400;
+const SHORT_MESSAGE = 200;
 const MOST_ARGUMENT = 240;
 const MOST_CALLS = 8;
 
@@ -16,30 +19,35 @@ function callBody(
     arguments: given,
   }: { readonly name: string; readonly arguments: { readonly [key: string]: unknown } },
   differing: readonly string[],
+  most: number,
 ): Html {
   const entries = Object.entries(given).slice(0, 24);
   return html`<div><code><b>${brief(name, MOST.name)}</b>(${entries.map(([key, value], i) => {
-    const text = `${brief(key, MOST.name)}: ${cutMiddle(JSON.stringify(value) ?? 'undefined', MOST_ARGUMENT)}`;
+    const text = `${brief(key, MOST.name)}: ${cutMiddle(JSON.stringify(value) ?? 'undefined', Math.min(most, MOST_ARGUMENT))}`;
     return html`${i > 0 && ', '}${differing.includes(key) ? html`<mark>${text}</mark>` : text}`;
   })})</code></div>`;
 }
 
-function bodyOf(message: Message, differing: readonly string[]): Html {
-  if (message.role === 'tool') return html`<code>${cutMiddle(message.content, MOST.message)}</code>`;
-  if (message.role !== 'assistant') return html`${cutMiddle(message.content, MOST.message)}`;
+function bodyOf(message: Message, differing: readonly string[], most: number): Html {
+  if (message.role === 'tool') return html`<code>${cutMiddle(message.content, most)}</code>`;
+  if (message.role !== 'assistant') return html`${cutMiddle(message.content, most)}`;
   const calls = message.tool_calls ?? [];
-  return html`${message.content && cutMiddle(message.content, MOST.message)}${calls
+  return html`${message.content && cutMiddle(message.content, most)}${calls
     .slice(0, MOST_CALLS)
-    .map((call) => callBody(call.function, differing))}${
+    .map((call) => callBody(call.function, differing, most))}${
     calls.length > MOST_CALLS && html`<div class="soft">… ${calls.length - MOST_CALLS} more calls</div>`
   }${message.malformed && html`<div class="bad">${cutMiddle(message.malformed, MOST.note)}</div>`}`;
 }
 
 function line(message: Message, index: number, step: DecisiveStep | null): Html {
   const marked = index === step?.message;
-  return html`<li class="${message.role}${marked ? ' marked' : ''}"><b>${message.role === 'assistant' ? 'agent' : message.role}<i>${index}</i></b><div class="body">${bodyOf(message, marked ? step.differing : [])}${
-    marked && html`<p class="why">${brief(step.why, MOST.note)}</p>`
-  }</div></li>`;
+  const name = message.role === 'assistant' ? 'agent' : message.role;
+  const shown = (most: number) =>
+    html`<li class="${message.role}${marked ? ' marked' : ''}"><b>${name}<i>${index}</i></b><div class="body">${bodyOf(message, marked ? step.differing : [], most)}${
+      marked && html`<p class="why">${brief(step.why, MOST.note)}</p>`
+    }</div></li>`;
+  const whole = shown(MOST.message);
+  return Buffer.byteLength(whole.text) <= LINE_BYTES ? whole : shown(SHORT_MESSAGE);
 }
 
 /**

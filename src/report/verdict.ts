@@ -55,7 +55,7 @@ export function strengthOf(capability: DiagnosedCapability): {
   const say = (holds: boolean, yes: string, no: string) => (holds ? good.push(yes) : weak.push(no));
   say(
     q <= SURE_Q,
-    `chance alone would hardly do this (q ${pValue(q)})`,
+    `chance alone would hardly do this (q ${q < 0.001 ? '< 0.001' : pValue(q)})`,
     `chance could do this (q ${pValue(q)})`,
   );
   say(
@@ -101,9 +101,12 @@ function headlineOf(file: CapabilitiesFile, findings: readonly Finding[]): strin
   const of = (wanted: Strength) => findings.filter(({ strength }) => strength === wanted).length;
   const [firm, likely, lead] = [of('firm'), of('likely'), of('lead')];
   if (n === 1) {
-    const said = firm ? 'and that is firm' : likely ? 'and that is likely' : 'but that is a lead, no proof';
-    return `One capability is missing, ${said}.`;
+    if (firm === 1) return 'One capability is missing, and that is firm.';
+    return likely === 1
+      ? 'One capability is likely missing.'
+      : 'One capability may be missing: a lead, no proof.';
   }
+  if (lead === n) return `${number(n)} capabilities may be missing: leads, no proof.`;
   if (firm === n) return `${number(n)} capabilities are missing, and all are firm.`;
   const parts = [
     firm > 0 && `${number(firm).toLowerCase()} firm`,
@@ -116,13 +119,14 @@ function headlineOf(file: CapabilitiesFile, findings: readonly Finding[]): strin
 function accountOf({ trajectories, explained, capabilities, unexplained }: CapabilitiesFile): string {
   const { failed, passed, excluded } = trajectories;
   const left = excluded > 0 ? ` ${plural(excluded, 'attempt')} without a verdict left out.` : '';
+  if (failed + passed === 0) return left.trim();
   if (failed === 0) return `${plural(passed, 'attempt')} passed.${left}`;
   const against = `${failed} failed against ${passed} passed attempts.`;
   if (!capabilities.some(({ retained }) => retained))
     return `${against} All ${plural(unexplained.length, 'failure')} stay unexplained.${left}`;
   const share = `${whole(explained.share)} %, 95 % interval ${range(explained.interval)}`;
   const rest = explained.of - explained.failures;
-  return `${against} The missing account for ${explained.failures} of the ${explained.of} failures (${share}); ${
+  return `${against} The missing capabilities account for ${explained.failures} of the ${explained.of} failures (${share}); ${
     rest === 0 ? 'none stays' : rest === 1 ? '1 stays' : `${rest} stay`
   } unexplained.${left}`;
 }

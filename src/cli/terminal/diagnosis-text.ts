@@ -9,9 +9,9 @@ import { matrixText } from './matrix-text.js';
 import { markOf, planeText } from './plane-text.js';
 import { safeLine, wrap } from './safe-text.js';
 
-const NAME_WIDTH = 28;
+const NAME_WIDTH = 25;
 /** From this width on the table has all its columns. */
-const WIDE = 96;
+const WIDE = 100;
 /** Evidence shown for each capability, and failures listed; the page has all of it. */
 const QUOTES = 2;
 const LISTED = 12;
@@ -49,7 +49,7 @@ function tableText({ file }: DiagnosisView, colors: Colors, wide: boolean): stri
     ...(wide
       ? [
           colors.dim(
-            '     stab.: share of resamples in which it is; only: failures that only it explains; κ!: raters disagree',
+            '     stab.: share of resamples with it; only: failures only it explains; κ!: raters disagree',
           ),
         ]
       : []),
