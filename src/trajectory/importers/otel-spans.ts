@@ -166,17 +166,19 @@ function unwrapParts(value: unknown): unknown {
     : value;
 }
 
+const PREFIX =
+  /^(metadata|langfuse\.trace\.metadata|langsmith\.metadata|ai\.telemetry\.metadata|traceloop\.association\.properties|trace)\./;
+
+/** The name without what exporters put before metadata; names of messages, of which there are many, are left alone. */
+function withoutPrefix(name: string): string {
+  return name.startsWith('gen_ai.') || name.startsWith('llm.') ? name : name.replace(PREFIX, '');
+}
+
 /** Metadata that identify the task, plain or below the usual prefixes. */
 export function identityOfSpan(attributes: Attributes): Pick<Span, 'taskId' | 'session' | 'trial'> {
   const metadata = unwrapJson(attributes.get('metadata'));
   const plain: { [key: string]: unknown } = { ...(isObject(metadata) ? metadata : {}) };
-  for (const name of attributes.names) {
-    const key = name.replace(
-      /^(metadata|langfuse\.trace\.metadata|langsmith\.metadata|ai\.telemetry\.metadata|traceloop\.association\.properties|gen_ai|trace)\./,
-      '',
-    );
-    plain[key] ??= attributes.get(name);
-  }
+  for (const name of attributes.names) plain[withoutPrefix(name)] ??= attributes.get(name);
   const session = attributes.text('session.id', 'gen_ai.conversation.id', 'langfuse.session.id');
   const task = attributes.text('task.id', 'dataset.item.id', 'dataset.example.id');
   return {
@@ -189,7 +191,7 @@ export function identityOfSpan(attributes: Attributes): Pick<Span, 'taskId' | 's
 /** Tools offered to the model. */
 function toolsOf(attributes: Attributes) {
   for (const name of ['gen_ai.tool.definitions', 'gen_ai.request.tools', 'llm.request.functions'])
-    if (attributes.has(name)) return readToolSchemas(attributes.tree(name));
+    if (attributes.has(name)) return readToolSchemas(attributes.get(name) ?? attributes.tree(name));
   return [];
 }
 

@@ -34,9 +34,12 @@ export interface RawLog extends RawEvent {
  */
 export class Attributes {
   readonly #flat: JsonObject;
+  /** Whether any value is an object, in which dotted names may go on. */
+  readonly #nested: boolean;
 
   constructor(flat: JsonObject) {
     this.#flat = flat;
+    this.#nested = Object.values(flat).some(isObject);
   }
 
   get names(): readonly string[] {
@@ -46,6 +49,7 @@ export class Attributes {
   /** The value of this very name, flat or nested; undefined when there is none. */
   get(name: string): unknown {
     if (Object.hasOwn(this.#flat, name)) return this.#flat[name];
+    if (!this.#nested) return undefined;
     for (let dot = name.indexOf('.'); dot > 0; dot = name.indexOf('.', dot + 1)) {
       const head = name.slice(0, dot);
       const inner = Object.hasOwn(this.#flat, head) ? this.#flat[head] : undefined;
@@ -146,21 +150,22 @@ function unflattenLists(message: JsonObject, field: string, depth: number): Json
 
 /** A value of OTLP's JSON encoding (`{"stringValue": …}`); `int64` is text there. */
 function anyValue(value: unknown, field: string, depth = 0): unknown {
-  checkDepth(depth, field);
   if (!isObject(value)) return value;
-  const of = (camel: string, snake: string) => value[camel] ?? value[snake];
-  const plain = of('stringValue', 'string_value') ?? of('boolValue', 'bool_value');
+  // By far most values are texts.
+  if (typeof value.stringValue === 'string') return value.stringValue;
+  checkDepth(depth, field);
+  const plain = value.stringValue ?? value.string_value ?? value.boolValue ?? value.bool_value;
   if (plain !== undefined) return plain;
-  const whole = of('intValue', 'int_value');
+  const whole = value.intValue ?? value.int_value;
   if (typeof whole === 'string' || typeof whole === 'number')
     return whole !== '' && Number.isSafeInteger(Number(whole)) ? Number(whole) : whole;
-  const double = of('doubleValue', 'double_value');
+  const double = value.doubleValue ?? value.double_value;
   if (double !== undefined) return typeof double === 'string' ? Number(double) : double;
-  const array = of('arrayValue', 'array_value');
+  const array = value.arrayValue ?? value.array_value;
   if (isObject(array)) return listOf(array.values).map((item) => anyValue(item, field, depth + 1));
-  const pairs = of('kvlistValue', 'kvlist_value');
-  if (isObject(pairs)) return keyValues(pairs.values, field, depth + 1);
-  const bytes = of('bytesValue', 'bytes_value');
+  const pairs = value.kvlistValue ?? value.kvlist_value;
+  if (isObject(pairs)) return { ...keyValues(pairs.values, field, depth + 1) };
+  const bytes = value.bytesValue ?? value.bytes_value;
   if (bytes !== undefined) return bytes;
   return Object.keys(value).length === 0 ? undefined : value;
 }
@@ -170,9 +175,8 @@ const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? v
 function keyValues(list: unknown, field: string, depth = 0): JsonObject {
   const object: { [key: string]: unknown } = Object.create(null);
   for (const pair of listOf(list))
-    if (isObject(pair) && typeof pair.key === 'string')
-      object[pair.key] = anyValue(pair.value, `${field}.${pair.key}`, depth);
-  return { ...object };
+    if (isObject(pair) && typeof pair.key === 'string') object[pair.key] = anyValue(pair.value, field, depth);
+  return object;
 }
 
 /** Attributes as OTLP's list of pairs, as a plain object, or as JSON text of one. */

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { guardRecord } from '../store.js';
-import type { Message, Trajectory } from '../trajectory.js';
+import type { Message, ToolCall, Trajectory } from '../trajectory.js';
 import type { ImporterOptions } from './importer.js';
 import { filesUnder, TrialCounter } from './record-files.js';
 import { readRecords, refuse } from './records.js';
@@ -30,18 +30,24 @@ const RECORD_FILE = /\.(json|jsonl|ndjson|parquet)$/i;
 /** What an object takes beside its texts. */
 const SPAN_SIZE = 500;
 
+const addCall = (sum: number, { function: called }: ToolCall) =>
+  sum + 100 + JSON.stringify(called.arguments).length;
+
 const sizeOfMessages = (messages: readonly Message[]) =>
   messages.reduce(
     (sum, message) =>
       sum +
       100 +
       (message.content?.length ?? 0) +
-      (message.role === 'assistant' && message.tool_calls ? JSON.stringify(message.tool_calls).length : 0),
+      (message.role === 'assistant' ? (message.tool_calls ?? []).reduce(addCall, 0) : 0),
     0,
   );
 
+/** Schemas are shared by the spans that repeat them; on disk they are not. */
+const SCHEMA_SIZE = 300;
+
 function sizeOf({ input, output, tool, tools, error }: Span): number {
-  const schemas = tools && tools.length > 0 ? JSON.stringify(tools).length : 0;
+  const schemas = (tools?.length ?? 0) * SCHEMA_SIZE;
   return (
     SPAN_SIZE +
     sizeOfMessages(input) +

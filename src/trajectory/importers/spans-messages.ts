@@ -308,9 +308,17 @@ function isMessage(object: JsonObject): boolean {
   );
 }
 
+/** The last schemas that came as text: every request of an agent repeats them. */
+let lastRead: { readonly text: string; readonly schemas: readonly ToolSchema[] } | null = null;
+
 /** Schemas of tools in the forms of OpenAI, Anthropic and the GenAI conventions; what is none is left out. */
-export function readToolSchemas(given: unknown): ToolSchema[] {
-  const list = unwrapJson(given);
+export function readToolSchemas(given: unknown): readonly ToolSchema[] {
+  if (typeof given !== 'string') return schemasIn(given);
+  if (lastRead?.text !== given) lastRead = { text: given, schemas: schemasIn(unwrapJson(given)) };
+  return lastRead.schemas;
+}
+
+function schemasIn(list: unknown): ToolSchema[] {
   if (!Array.isArray(list)) return [];
   return list.flatMap((item): ToolSchema[] => {
     const outer = unwrapJson(item);
