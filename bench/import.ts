@@ -87,7 +87,7 @@ async function measure(what: string, path: string, out: string): Promise<Measure
   if (what === 'parse') {
     for await (const line of readLines(path)) if (JSON.parse(line.text)) records++;
   } else {
-    records = await writeTrajectories(out, new Reading([path], {}).trajectories());
+    records = await writeTrajectories(out, new Reading([path], {}, true).trajectories());
   }
   const { user, system } = process.cpuUsage();
   return {

@@ -8,6 +8,7 @@ import { exclusionReason } from '../trajectory/importers/verdict-values.js';
 import { readVerdicts, type VerdictTable } from '../trajectory/importers/verdicts.js';
 import { JsonShapeError } from '../trajectory/json-pieces.js';
 import { RecordError } from '../trajectory/parse.js';
+import { PreparedTrajectory } from '../trajectory/prepared.js';
 import { InvalidRecordError } from '../trajectory/store.js';
 import type { Trajectory } from '../trajectory/trajectory.js';
 
@@ -56,9 +57,14 @@ export class Reading {
   readonly #inputs: readonly string[];
   readonly #flags: ReadingFlags;
   readonly #passAt: number | undefined;
+  readonly #onlyWritten: boolean;
 
-  /** @throws InputError for options that mean nothing. */
-  constructor(inputs: readonly string[], flags: ReadingFlags) {
+  /**
+   * @param onlyWritten the attempts go to `writeTrajectories` and nowhere else, which is faster.
+   * @throws InputError for options that mean nothing.
+   */
+  constructor(inputs: readonly string[], flags: ReadingFlags, onlyWritten = false) {
+    this.#onlyWritten = onlyWritten;
     this.#inputs = inputs;
     this.#flags = flags;
     const { passAt } = flags;
@@ -129,6 +135,7 @@ export class Reading {
       ...(skipInvalid && { onInvalid }),
       ...(verdicts !== undefined && { verdicts }),
       ...(this.verdicts && { verdictTable: this.verdicts }),
+      onlyWritten: this.#onlyWritten && this.verdicts === null,
       ...(this.#passAt !== undefined && { passAt: this.#passAt }),
     };
     try {
@@ -195,12 +202,17 @@ class DistinctIds {
     const taskId = otherTask ? `${this.#label}:${trajectory.taskId}` : trajectory.taskId;
     this.#ids.add(id);
     if (known === undefined) this.#tasks.set(taskId, reference);
-    return sameId || otherTask ? { ...trajectory, id, taskId } : trajectory;
+    if (!sameId && !otherTask) return trajectory;
+    return trajectory instanceof PreparedTrajectory
+      ? trajectory.renamed(id, taskId)
+      : { ...trajectory, id, taskId };
   }
 }
 
-function referenceKey({ reference }: Trajectory): string {
-  if (!reference) return '';
+function referenceKey(trajectory: Trajectory): string {
+  // Chats have none, and to look would parse them.
+  if (trajectory instanceof PreparedTrajectory || !trajectory.reference) return '';
+  const { reference } = trajectory;
   const text = JSON.stringify(reference.actions);
   return text.length <= 64 ? text : createHash('sha256').update(text).digest('base64');
 }

@@ -3,6 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { readLines } from './lines.js';
 import { parseTrajectory, RecordError } from './parse.js';
+import { PreparedTrajectory } from './prepared.js';
 import type { Trajectory } from './trajectory.js';
 
 /** A record of a file that cannot be read: which one, and why. */
@@ -103,16 +104,20 @@ class LineWriter {
     this.#file = file;
   }
 
-  async add(line: string): Promise<void> {
+  /** Adds a line; one that was printed already is copied behind its head. */
+  async add(line: string, printed: Buffer | null = null): Promise<void> {
     // A UTF-16 code unit takes three bytes of UTF-8 at most.
-    const most = line.length * 3 + 1;
+    const most = line.length * 3 + (printed?.length ?? 0) + 1;
     if (this.#filled + most > BATCH) await this.flush();
     if (most > BATCH) {
       await this.#writing;
-      await this.#write(Buffer.from(`${line}\n`, 'utf8'));
+      await this.#write(
+        Buffer.concat([Buffer.from(line, 'utf8'), printed ?? Buffer.alloc(0), Buffer.from('\n')]),
+      );
       return;
     }
     this.#filled += this.#batch.write(line, this.#filled, 'utf8');
+    if (printed) this.#filled += printed.copy(this.#batch, this.#filled);
     this.#batch[this.#filled++] = 0x0a;
   }
 
@@ -161,7 +166,8 @@ export async function writeTrajectories(
     const writer = new LineWriter(file);
     try {
       for await (const trajectory of trajectories) {
-        await writer.add(lineOf(trajectory));
+        if (trajectory instanceof PreparedTrajectory) await writer.add(trajectory.head(), trajectory.printed);
+        else await writer.add(lineOf(trajectory));
         written++;
       }
       await writer.end();

@@ -30,7 +30,7 @@ export async function importCommand(inputs: readonly string[], flags: ImportFlag
       'Name one: `trace import results.json`; --list prints the formats.',
     );
   const out = resolve(flags.out ?? join('.trace', 'imported.jsonl'));
-  const reading = new Reading(inputs, flags);
+  const reading = new Reading(inputs, flags, true);
   const progress = new ImportProgress(process.stderr);
   let written: number;
   try {

@@ -38,24 +38,32 @@ class ConversationReader {
 
   /** Calls without an id get one, so that results can be told apart. */
   #assistant(message: AssistantMessage): void {
-    const calls = message.tool_calls?.map((call) =>
-      call.id === '' ? { ...call, id: `call-${++this.#numbered}` } : call,
-    );
-    if (calls) this.#waiting.push(...calls);
-    this.messages.push(calls ? { ...message, tool_calls: calls } : message);
+    let named = message;
+    if (message.tool_calls?.some((call) => call.id === '')) {
+      const calls = message.tool_calls.map((call) =>
+        call.id === '' ? { ...call, id: `call-${++this.#numbered}` } : call,
+      );
+      named = { ...message, tool_calls: calls };
+    }
+    if (named.tool_calls) this.#waiting.push(...named.tool_calls);
+    this.messages.push(named);
   }
 
   /** A result without an id belongs to the first waiting call of its name, else to the first one that waits. */
   #result(value: JsonObject, field: string): void {
     const result = readToolResult(value, field);
-    if (result.role !== 'tool') return;
-    const own = this.#waiting.findIndex((call) => call.id === result.tool_call_id);
-    const named = this.#waiting.findIndex((call) => call.function.name === result.name);
-    const at = result.tool_call_id !== '' ? own : named >= 0 ? named : this.#waiting.length > 0 ? 0 : -1;
+    const { tool_call_id, name } = result;
+    let at = this.#waiting.findIndex((call) =>
+      tool_call_id === '' ? call.function.name === name : call.id === tool_call_id,
+    );
+    if (at < 0 && tool_call_id === '' && this.#waiting.length > 0) at = 0;
     const [call] = at >= 0 ? this.#waiting.splice(at, 1) : [];
-    const id = result.tool_call_id !== '' ? result.tool_call_id : (call?.id ?? '');
-    const name = result.name ?? call?.function.name;
-    this.messages.push({ ...result, tool_call_id: id, ...(name !== undefined ? { name } : {}) });
+    if (!call || (tool_call_id !== '' && name !== undefined)) this.messages.push(result);
+    else {
+      const { role, content, error } = result;
+      const found = { role, content, tool_call_id: call.id, name: name ?? call.function.name };
+      this.messages.push(error ? { ...found, error } : found);
+    }
   }
 
   add(value: unknown, field: string): void {

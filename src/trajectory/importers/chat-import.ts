@@ -3,6 +3,7 @@ import { guardRecord } from '../store.js';
 import type { Trajectory } from '../trajectory.js';
 import { isMessage } from './chat-conversation.js';
 import { type ChatContext, readChatRecord } from './chat-record.js';
+import { preparedChats, threadsFor } from './chat-threads.js';
 import type { ImporterOptions, SourceSample } from './importer.js';
 import { mapRecords, readRecords } from './records.js';
 import { readSample, UnknownFormatError } from './sample.js';
@@ -44,6 +45,10 @@ export async function* readChats(
     }
     const trajectory = guardRecord(path, 1, () => readChatRecord(messages, context), options);
     if (trajectory) yield trajectory;
+    return;
+  }
+  if (options.onlyWritten && sample?.kind === 'lines' && threadsFor(path) > 0) {
+    yield* preparedChats(path, context, options);
     return;
   }
   yield* mapRecords(path, { ...options, open: LISTS }, (value) => readChatRecord(value, context));

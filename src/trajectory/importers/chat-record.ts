@@ -91,8 +91,8 @@ export function messagesIn(
 
 /** Request and response of one call to a model, as gateways log them, put in one record. */
 function unwrapped(record: JsonObject): JsonObject {
+  if (!isObject(record.request) || messagesIn(record.request) === null) return record;
   const { request, response, ...beside } = record;
-  if (!isObject(request) || messagesIn(request) === null) return record;
   const answers: unknown[] = [];
   if (isObject(response)) {
     const choice = Array.isArray(response.choices) ? response.choices[0] : undefined;
@@ -101,7 +101,7 @@ function unwrapped(record: JsonObject): JsonObject {
     else if (Array.isArray(response.output)) answers.push(...response.output);
   }
   const { field, list } = messagesIn(request)!;
-  return { ...request, ...beside, [field]: [...list, ...answers] };
+  return { ...(request as JsonObject), ...beside, [field]: [...list, ...answers] };
 }
 
 /** Equal first words make equal tasks, where a record does not name its task. */
@@ -135,12 +135,25 @@ function verdictFor(record: JsonObject, messages: readonly Message[], passAt?: n
   );
 }
 
+/** A chat as an attempt whose ids depend on the records before it. */
+export interface ChatDraft {
+  /** The record's own id, if it has one. */
+  readonly own: string | null;
+  readonly taskId: string;
+  /** The trial that the record names. */
+  readonly numbered: number | null;
+  readonly rest: Omit<Trajectory, 'id' | 'taskId' | 'trial'>;
+}
+
+/** What a record's draft needs to know. */
+export type DraftContext = Pick<ChatContext, 'source' | 'fileId' | 'passAt'>;
+
 /**
- * A conversation with what stands beside it, as one attempt: task and attempt ids, trial, tools, system prompt,
- * verdict. A record without ids gets its task from the words it begins with.
+ * A conversation with what stands beside it: tools, system prompt, verdict, and what ids there are. A record without
+ * any gets its task from the words it begins with.
  * @throws RecordError naming the field.
  */
-export function readChatRecord(value: unknown, context: ChatContext): Trajectory {
+export function draftChat(value: unknown, { source, fileId, passAt }: DraftContext): ChatDraft {
   const record: JsonObject = Array.isArray(value)
     ? { messages: value }
     : unwrapped(read.object(value, '(record)'));
@@ -148,36 +161,43 @@ export function readChatRecord(value: unknown, context: ChatContext): Trajectory
   if (!found) throw new RecordError(`no field holds messages (looked at: ${MESSAGES.join(', ')})`);
   const messages = readConversation(found.list, Array.isArray(value) ? '(record)' : found.field);
   const system = contentText(record.system ?? record.system_prompt, 'system') ?? undefined;
-
-  const own = Array.isArray(value) ? context.fileId : idIn(record, ATTEMPT_IDS);
-  const taskId = idIn(record, TASK_IDS) ?? own ?? promptId(system, messages);
-  const seen = context.trials.get(taskId) ?? 0;
-  context.trials.set(taskId, seen + 1);
-  const numbered = TRIALS.map((field) => record[field]).find(
-    (trial) => Number.isInteger(trial) && Number(trial) >= 0,
-  );
-  const trial = numbered === undefined ? seen : Number(numbered);
-  // An id that comes again is the task's: its attempts are numbered.
-  let id = own !== null && !context.ids.has(own) ? own : `${own ?? taskId}-${trial}`;
-  for (let next = seen; context.ids.has(id); next++) id = `${own ?? taskId}-${trial}-${next}`;
-  context.ids.add(id);
-
-  const { reward, outcome, excluded } = verdictFor(record, messages, context.passAt);
+  const own = Array.isArray(value) ? fileId : idIn(record, ATTEMPT_IDS);
+  const { reward, outcome, excluded } = verdictFor(record, messages, passAt);
+  const isTrial = (trial: unknown): trial is number => Number.isInteger(trial) && Number(trial) >= 0;
   const end = ENDS.map((field) => record[field]).find((text) => typeof text === 'string' && text !== '');
   return {
-    id,
-    taskId,
-    trial,
-    source: context.source,
-    messages,
-    tools: readTools(record.tools ?? record.functions),
-    ...(system !== undefined && system !== '' ? { systemPrompt: system } : {}),
-    reward,
-    outcome,
-    termination: typeof end === 'string' ? end : null,
-    metadata: {
-      ...notesOf(record),
-      ...(excluded !== undefined ? { excluded } : {}),
+    own,
+    taskId: idIn(record, TASK_IDS) ?? own ?? promptId(system, messages),
+    numbered: TRIALS.map((field) => record[field]).find(isTrial) ?? null,
+    rest: {
+      source,
+      messages,
+      tools: readTools(record.tools ?? record.functions),
+      ...(system !== undefined && system !== '' ? { systemPrompt: system } : {}),
+      reward,
+      outcome,
+      termination: typeof end === 'string' ? end : null,
+      metadata: { ...notesOf(record), ...(excluded !== undefined ? { excluded } : {}) },
     },
   };
+}
+
+/** Ids for the next record of a file: trials are counted by task, and an id that comes again is the task's. */
+export function identify(
+  { own, taskId, numbered }: Pick<ChatDraft, 'own' | 'taskId' | 'numbered'>,
+  { trials, ids }: Pick<ChatContext, 'trials' | 'ids'>,
+): Pick<Trajectory, 'id' | 'taskId' | 'trial'> {
+  const seen = trials.get(taskId) ?? 0;
+  trials.set(taskId, seen + 1);
+  const trial = numbered ?? seen;
+  let id = own !== null && !ids.has(own) ? own : `${own ?? taskId}-${trial}`;
+  for (let next = seen; ids.has(id); next++) id = `${own ?? taskId}-${trial}-${next}`;
+  ids.add(id);
+  return { id, taskId, trial };
+}
+
+/** A record as one attempt. @throws RecordError naming the field. */
+export function readChatRecord(value: unknown, context: ChatContext): Trajectory {
+  const draft = draftChat(value, context);
+  return { ...identify(draft, context), ...draft.rest };
 }

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, RecordError, read } from '../parse.js';
-import type { AssistantMessage, Message, ToolCall, ToolSchema } from '../trajectory.js';
+import type { AssistantMessage, Message, ToolCall, ToolMessage, ToolSchema } from '../trajectory.js';
 
 /** A tool result that says it failed, in formats without a flag. */
 export const ERROR_RESULT = /^\s*(error\b|traceback \(most recent call last\))/i;
@@ -118,50 +118,51 @@ function thinking(message: JsonObject): string {
     .join('\n');
 }
 
-/** Values of the calls of a turn: `tool_calls`, the older `function_call`, and blocks of type `tool_use`. */
-function callsOf(message: JsonObject, field: string): ReadCall[] {
-  const calls: ReadCall[] = read
-    .list(message.tool_calls ?? [], `${field}.tool_calls`)
-    .map((call, i) => readCall(call, `${field}.tool_calls[${i}]`));
-  if (calls.length === 0 && isObject(message.function_call))
-    calls.push(readCall(message.function_call, `${field}.function_call`));
-  if (Array.isArray(message.content))
-    for (const [i, block] of message.content.entries())
+/** The calls of a turn: `tool_calls`, the older `function_call`, and blocks of type `tool_use`. */
+function callsOf({ tool_calls, function_call, content }: JsonObject, field: string): readonly ReadCall[] {
+  const calls: ReadCall[] = [];
+  if (tool_calls !== null && tool_calls !== undefined) {
+    const list = read.list(tool_calls, `${field}.tool_calls`);
+    for (let i = 0; i < list.length; i++) calls.push(readCall(list[i], `${field}.tool_calls[${i}]`));
+  }
+  if (calls.length === 0 && isObject(function_call))
+    calls.push(readCall(function_call, `${field}.function_call`));
+  if (Array.isArray(content))
+    for (const [i, block] of content.entries())
       if (isObject(block) && block.type === 'tool_use') calls.push(readCall(block, `${field}.content[${i}]`));
   return calls;
 }
 
+/** A message under construction: importing makes very many, and spreading objects would cost as much as reading them. */
+type Draft<T> = { -readonly [Key in keyof T]: T[Key] };
+
 export function readAssistant(message: JsonObject, field: string): AssistantMessage {
-  const readCalls = callsOf(message, field);
-  const malformed = [
-    ...readCalls.flatMap((call) => (call.malformed ? [call.malformed] : [])),
-    ...formErrors(message),
-  ].join('; ');
-  const reasoning = thinking(message);
   const text = contentText(message.content, `${field}.content`);
-  return {
-    role: 'assistant',
-    // Content of calls and thinking alone is no text.
-    content: text === '' && Array.isArray(message.content) ? null : text,
-    ...(readCalls.length > 0 ? { tool_calls: readCalls.map(({ call }) => call) } : {}),
-    ...(reasoning !== '' ? { reasoning } : {}),
-    ...(malformed ? { malformed } : {}),
-  };
+  // Content of calls and thinking alone is no text.
+  const content = text === '' && Array.isArray(message.content) ? null : text;
+  const made: Draft<AssistantMessage> = { role: 'assistant', content };
+  const calls = callsOf(message, field);
+  const malformed: string[] = [];
+  if (calls.length > 0) {
+    made.tool_calls = calls.map(({ call }) => call);
+    for (const call of calls) if (call.malformed !== undefined) malformed.push(call.malformed);
+  }
+  const reasoning = thinking(message);
+  if (reasoning !== '') made.reasoning = reasoning;
+  if (Array.isArray(message.errors)) malformed.push(...formErrors(message));
+  if (malformed.length > 0) made.malformed = malformed.join('; ');
+  return made;
 }
 
 /** A tool's result as a message. */
-export function readToolResult(message: JsonObject, field: string): Message {
+export function readToolResult(message: JsonObject, field: string): ToolMessage {
   const content = contentText(message.content ?? message.output, `${field}.content`) ?? '';
   const id = message.tool_call_id ?? message.tool_use_id ?? message.call_id ?? message.id;
+  const made: Draft<ToolMessage> = { role: 'tool', content, tool_call_id: typeof id === 'string' ? id : '' };
+  if (typeof message.name === 'string') made.name = message.name;
   const flag = message.error ?? message.is_error;
-  const failed = typeof flag === 'boolean' ? flag : ERROR_RESULT.test(content);
-  return {
-    role: 'tool',
-    content,
-    tool_call_id: typeof id === 'string' ? id : '',
-    ...(typeof message.name === 'string' ? { name: message.name } : {}),
-    ...(failed ? { error: true } : {}),
-  };
+  if (typeof flag === 'boolean' ? flag : ERROR_RESULT.test(content)) made.error = true;
+  return made;
 }
 
 /** A message in OpenAI's chat form. @throws RecordError naming the field. */

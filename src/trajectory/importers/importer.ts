@@ -26,6 +26,10 @@ export interface ImporterOptions extends ReadOptions {
   readonly verdicts?: string;
   /** A reward of at least this is a pass, where a source has only a score. */
   readonly passAt?: number;
+  /**
+   * The attempts are written and not looked at: an importer may have other threads print them (`PreparedTrajectory`).
+   */
+  readonly onlyWritten?: boolean;
 }
 
 /** Reads one format. One file a format; `registry.ts` lists them in the order in which they are asked. */

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../parse.js';
+import { PreparedTrajectory } from '../prepared.js';
 import type { Trajectory } from '../trajectory.js';
 import { type ScoreVerdict, scoreVerdict } from './rewards.js';
 
@@ -102,8 +103,10 @@ export function verdictOf(record: JsonObject, passAt?: number): ScoreVerdict | n
 }
 
 /** Why an attempt counts neither as passed nor as failed, in few words; null when it counts. */
-export function exclusionReason({ outcome, metadata, termination, reward }: Trajectory): string | null {
-  if (outcome !== 'excluded') return null;
+export function exclusionReason(trajectory: Trajectory): string | null {
+  if (trajectory.outcome !== 'excluded') return null;
+  if (trajectory instanceof PreparedTrajectory) return trajectory.reason;
+  const { metadata, termination, reward } = trajectory;
   if (typeof metadata.excluded === 'string') return metadata.excluded;
   return termination ?? (reward === null ? 'no verdict' : 'excluded by the source');
 }
