@@ -26,7 +26,7 @@ ${cell('coverage', html`<span>${(100 * c.coverage).toFixed(1)} <span class="soft
 ${cell('gap', html`<span>${points(c.gap)} <span class="soft">${interval(c.gapInterval)}</span></span>`)}
 ${cell('raters', `${c.ratersPassed}/${c.raters}`)}
 ${cell('p', pValue(c.p))}${cell('q', pValue(c.q))}
-${cell('κ', kappa(c))}${cell('stability', `${Math.round(100 * c.stability)} %`)}${cell('only it explains', String(c.contribution))}</tr>`;
+${cell('κ', kappa(c))}${cell('stability', `${Math.round(100 * c.stability)} %`)}${cell('only it', String(c.contribution))}</tr>`;
 }
 
 /** Fleiss' kappa, flagged when low. */

@@ -59,6 +59,7 @@ test('the headline says how sure it is', () => {
     ).headline;
   expect(headline({ q: 0.5 })).toBe('One capability is likely missing.');
   expect(headline(weak)).toBe('One capability may be missing: a lead, no proof.');
+  expect(headline({ q: 0.5 }, { q: 0.5 })).toBe('Two capabilities are likely missing.');
   expect(headline(weak, weak)).toBe('Two capabilities may be missing: leads, no proof.');
   expect(headline({}, {})).toBe('Two capabilities are missing, and all are firm.');
 });

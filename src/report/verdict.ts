@@ -106,6 +106,7 @@ function headlineOf(file: CapabilitiesFile, findings: readonly Finding[]): strin
       ? 'One capability is likely missing.'
       : 'One capability may be missing: a lead, no proof.';
   }
+  if (likely === n) return `${number(n)} capabilities are likely missing.`;
   if (lead === n) return `${number(n)} capabilities may be missing: leads, no proof.`;
   if (firm === n) return `${number(n)} capabilities are missing, and all are firm.`;
   const parts = [
@@ -157,7 +158,7 @@ export function shortfall(
 ): string | null {
   if (capability.retained) return null;
   const { mean_cov: coverage, mean_delta: gap, ratersPassed, raters } = capability;
-  const percent = (share: number) => `${(100 * share).toFixed(1)}`;
+  const percent = (share: number) => (100 * share).toFixed(1).replace('-', '−');
   if (coverage < settings.coverage)
     return `coverage ${percent(coverage)} % is below ${percent(settings.coverage)} %`;
   if (gap < settings.gap) return `gap of ${percent(gap)} points is below ${percent(settings.gap)}`;
