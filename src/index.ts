@@ -11,4 +11,8 @@ export type * from './environment/contract.js';
 export { InputError, TraceError } from './run/errors.js';
 export type { EventSink, RunEvent, StepName } from './run/events.js';
 export { Random } from './run/random.js';
+export type { Judge, JudgeRequest } from './targets/tau2/judge.js';
+export { runTau2 } from './targets/tau2/run.js';
+export { type Tau2Options, type Tau2Target, tau2 } from './targets/tau2/tau2.js';
+export { dummyUser, scriptedUser, type UserModel, type UserRequest } from './targets/tau2/user.js';
 export type * from './trajectory/trajectory.js';

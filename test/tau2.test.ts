@@ -9,6 +9,7 @@ import { sameArguments } from '../src/targets/tau2/evaluate.js';
 import { resultsOf, simulationOf, writeResults } from '../src/targets/tau2/export.js';
 import { loads } from '../src/targets/tau2/python/json.js';
 import type { Args } from '../src/targets/tau2/python/value.js';
+import { runTau2 } from '../src/targets/tau2/run.js';
 import { type Tau2Options, tau2 } from '../src/targets/tau2/tau2.js';
 import { scriptedUser } from '../src/targets/tau2/user.js';
 import { tau2Importer } from '../src/trajectory/importers/tau2.js';
@@ -359,5 +360,71 @@ describe('the target', () => {
       expect(described).toEqual([...target.domain.open().agent.toolTypes().keys()].sort());
       expect(Object.keys(target.toolKinds).sort()).toEqual(described);
     }
+  });
+});
+
+describe('a run', () => {
+  const user = scriptedUser(['The lamp, please.']);
+  const target = tau2({ data, domain: 'retail', user, split: 'base' });
+  const info = { agent: 'a-model', seed: 1, timestamp: '2026-01-01T00:00:00Z' };
+  const back = { order_id: '#W2', item_ids: ['9'], payment_method_id: 'gift_card_1' };
+  let asked = 0;
+  /** Right for every task; its connection breaks at the given requests. */
+  const agent = (broken: (request: number) => boolean) => ({
+    name: 'agent',
+    reply({ messages }: { readonly messages: readonly { readonly role: string }[] }) {
+      if (broken(asked++)) throw new Error('connection reset');
+      const used = messages.some((message) => message.role === 'tool');
+      return used ? say('It cost 1000.') : call('return_delivered_order_items', back);
+    },
+  });
+  const options = (name: string) => ({
+    seeds: target.split('train'),
+    folder: join(folder, name),
+    info,
+    concurrency: 2,
+    retries: 1,
+    clock: () => 0,
+  });
+
+  it('tries broken attempts again, leaves the hopeless out, and goes on where it was', async () => {
+    asked = 0;
+    const flaky = await runTau2(
+      target,
+      agent((request) => request === 0),
+      options('flaky'),
+    );
+    expect(flaky).toMatchObject({ finished: 2, resumed: 0, excluded: [] });
+    const dead = await runTau2(
+      target,
+      agent(() => true),
+      options('dead'),
+    );
+    expect(dead).toMatchObject({ finished: 0, reward: null });
+    expect(dead.excluded.map(({ reason }) => reason)).toEqual(['connection reset', 'connection reset']);
+    const later = await runTau2(
+      target,
+      agent(() => false),
+      options('dead'),
+    );
+    expect(later).toMatchObject({ finished: 2, resumed: 0 });
+    asked = 0;
+    const again = await runTau2(
+      target,
+      agent(() => true),
+      options('dead'),
+    );
+    expect(again).toMatchObject({ finished: 2, resumed: 2, excluded: [] });
+    expect(asked).toBe(0);
+    // Only the task that asks for a return is passed by returning.
+    expect(again.reward).toBe(0.5);
+    const lines: string[] = [];
+    expect(await replayCommand([join(folder, 'dead')], { data }, (line) => lines.push(line))).toBe(true);
+    expect(lines[0]).toContain('calls 2 equal, 0 different, 0 skipped');
+    const imported = await readAll(tau2Importer, join(folder, 'dead'));
+    expect(imported.map(({ taskId, outcome }) => `${taskId} ${outcome}`).sort()).toEqual([
+      'judged failed',
+      'return-lamp passed',
+    ]);
   });
 });

@@ -1,8 +1,9 @@
+import { createHash } from 'node:crypto';
 import { writeFileWhole } from '../../run/files.js';
 import type { Tau2Episode } from './episode.js';
 import type { Evaluation } from './evaluate.js';
 import { readGuidelines } from './prompts.js';
-import { dumps, fromPlain } from './python/json.js';
+import { dumps } from './python/json.js';
 import { type Dict, Float } from './python/value.js';
 import type { Tau2Target } from './tau2.js';
 
@@ -77,6 +78,14 @@ export function rewardInfo(found: Evaluation): Dict {
   });
 }
 
+/** Names an attempt, and its file in the folder form: task ids hold characters that file names may not. */
+export function simulationId(target: Tau2Target, task: string, trial: number): string {
+  const name = /^[\w-]{1,80}$/.test(task)
+    ? task
+    : createHash('sha256').update(task).digest('hex').slice(0, 24);
+  return `${target.name}-${name}-${trial}`;
+}
+
 /**
  * One finished attempt as a simulation of the benchmark. Messages are numbered and stand a millisecond apart from
  * `times.start` on, since the benchmark sorts them by time.
@@ -94,7 +103,7 @@ export async function simulationOf(
       new Map([...message, ['turn_idx', i], ['timestamp', new Date(start + i).toISOString().slice(0, -1)]]),
   );
   return map({
-    id: `${target.name}/${task.id}/${trial}`,
+    id: simulationId(target, task.id, trial),
     task_id: task.id,
     timestamp: times.start,
     start_time: times.start,
@@ -143,7 +152,7 @@ export function resultsOf(target: Tau2Target, simulations: readonly Dict[], run:
       seed: run.seed,
     }),
     tasks: [...domain.tasks.values()].filter(({ id }) => ids.has(id)).map(({ source }) => source),
-    simulations: fromPlain(simulations),
+    simulations,
   });
 }
 

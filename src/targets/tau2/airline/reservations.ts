@@ -1,11 +1,10 @@
-import { addInPlace, compare, multiply, negate, subtract } from '../python/numbers.js';
+import { addInPlace, multiply, negate, subtract } from '../python/numbers.js';
 import { type Model, validate } from '../python/schema.js';
 import {
   attributeError,
   type Dict,
   deepCopy,
   equal,
-  type Float,
   hashable,
   isDict,
   iterate,
@@ -22,13 +21,12 @@ import {
   certificate,
   flightInfo,
   type Payment,
-  type PaymentMethod,
   passenger,
   payment,
   type ReservationFlight,
   reservation,
-  type User,
 } from './models.js';
+import { payForUpdate, settle } from './payments.js';
 import type { AirlineTools } from './toolkit.js';
 
 /** Tools that change reservations and what pays for them. */
@@ -53,30 +51,6 @@ function ofCabin(values: Map<string, number>, cabin: unknown): number {
   const found = key === null ? undefined : values.get(key);
   if (found === undefined) throw keyError(cabin);
   return found;
-}
-
-function methodOf(user: User, id: unknown): PaymentMethod | undefined {
-  const key = hashable(id);
-  return key === null ? undefined : user.payment_methods.get(key);
-}
-
-/** Takes the price of an update from a payment method; the payment to note, null where the price is 0. */
-function payForUpdate(user: User, paymentId: unknown, price: unknown): Payment | null {
-  const method = methodOf(user, paymentId);
-  if (!method) throw valueError('Payment method not found');
-  if (method.source === 'certificate') throw valueError('Certificate cannot be used to update reservation');
-  if (method.source === 'gift_card') {
-    if (compare('<', method.amount, price)) throw valueError('Gift card balance is not enough');
-    method.amount = subtract(method.amount, price) as Float;
-  }
-  if (equal(price, 0)) return null;
-  return validate(
-    payment,
-    new Map([
-      ['payment_id', paymentId],
-      ['amount', price],
-    ]),
-  );
 }
 
 interface Priced {
@@ -182,26 +156,6 @@ function reservationFlight(
     date: date as string,
     price: ofCabin(day.prices as Map<string, number>, cabin),
   };
-}
-
-/** Checks that the payments exist, suffice and add up; then takes them. */
-function settle(user: User, payments: readonly Payment[], price: unknown): void {
-  for (const { payment_id, amount } of payments) {
-    const method = methodOf(user, payment_id);
-    if (!method) throw valueError(`Payment method ${payment_id} not found`);
-    if (method.source !== 'credit_card' && compare('<', method.amount, amount))
-      throw valueError(`Not enough balance in payment method ${payment_id}`);
-  }
-  const paid = payments.reduce((sum, { amount }) => sum + amount, 0);
-  if (!equal(paid, price))
-    throw valueError(`Payment amount does not add up, total price is ${str(price)}, but paid ${str(paid)}`);
-  for (const { payment_id, amount } of payments) {
-    const method = methodOf(user, payment_id);
-    // A certificate named twice is gone the second time.
-    if (!method) throw keyError(payment_id);
-    if (method.source === 'gift_card') method.amount = subtract(method.amount, amount) as Float;
-    else if (method.source === 'certificate') user.payment_methods.delete(payment_id);
-  }
 }
 
 export const cancelReservation: Tool = {
