@@ -33,10 +33,10 @@ function prose(random: Random, words: number): string {
   return parts.join('');
 }
 
-/** A chat of some 20 kB: 20 turns with a call, a table as its result, and words. */
+/** A chat of some 20 kB: 16 turns with a call, a table as its result, and words. */
 function chat(random: Random, id: number): object {
   const messages: object[] = [{ role: 'system', content: prose(random, 400) }];
-  for (let turn = 0; turn < 20; turn++) {
+  for (let turn = 0; turn < 16; turn++) {
     const call = `call_${turn}`;
     const rows = Array.from({ length: 4 }, (_, i) => ({
       order_id: `#W${random.int(1e7)}`,
