@@ -103,11 +103,15 @@ function outputOf(attributes: Attributes, field: string): Message[] {
 
 function finishOf(attributes: Attributes): string | undefined {
   const reasons = attributes.tree('gen_ai.response.finish_reasons');
-  const output = attributes.tree('gen_ai.output.messages');
-  const last = Array.isArray(output) && isObject(output[0]) ? output[0].finish_reason : undefined;
-  const flat = attributes.tree('gen_ai.completion');
-  const completion = Array.isArray(flat) && isObject(flat[0]) ? flat[0].finish_reason : undefined;
-  return firstText(Array.isArray(reasons) ? reasons[0] : reasons, last, completion);
+  const given = firstText(Array.isArray(reasons) ? reasons[0] : reasons);
+  if (given !== undefined) return given;
+  for (const name of ['gen_ai.output.messages', 'gen_ai.completion']) {
+    const choices = attributes.tree(name);
+    const reason =
+      Array.isArray(choices) && isObject(choices[0]) ? firstText(choices[0].finish_reason) : undefined;
+    if (reason !== undefined) return reason;
+  }
+  return undefined;
 }
 
 /** An evaluation from the attributes of `gen_ai.evaluation.result`; null when the event says nothing. */

@@ -34,16 +34,14 @@ export interface RawLog extends RawEvent {
  */
 export class Attributes {
   readonly #flat: JsonObject;
+  readonly names: readonly string[];
   /** Whether any value is an object, in which dotted names may go on. */
   readonly #nested: boolean;
 
   constructor(flat: JsonObject) {
     this.#flat = flat;
-    this.#nested = Object.values(flat).some(isObject);
-  }
-
-  get names(): readonly string[] {
-    return Object.keys(this.#flat);
+    this.names = Object.keys(flat);
+    this.#nested = this.names.some((name) => isObject(flat[name]));
   }
 
   /** The value of this very name, flat or nested; undefined when there is none. */
@@ -72,17 +70,21 @@ export class Attributes {
   /** Whether a name begins like this. */
   has(prefix: string): boolean {
     if (this.get(prefix) !== undefined) return true;
-    return this.names.some((name) => name.startsWith(`${prefix}.`));
+    const dotted = `${prefix}.`;
+    return this.names.some((name) => name.startsWith(dotted));
   }
 
   /** The value of this name, JSON text read; else what stands flat below the name, put together: numbers make lists. */
   tree(name: string): unknown {
     const value = unwrapJson(this.get(name));
     if (value !== undefined && value !== null) return unflattenDeep(value, name);
-    const below: [string, unknown][] = [];
-    for (const [key, inner] of Object.entries(this.#flat))
-      if (key.startsWith(`${name}.`)) below.push([key.slice(name.length + 1), inner]);
-    return below.length === 0 ? undefined : unflatten(below, name);
+    const prefix = `${name}.`;
+    const below = this.names.filter((key) => key.startsWith(prefix));
+    if (below.length === 0) return undefined;
+    return unflatten(
+      below.map((key) => [key.slice(prefix.length), this.#flat[key]]),
+      name,
+    );
   }
 }
 

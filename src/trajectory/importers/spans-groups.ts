@@ -10,10 +10,10 @@ interface Held<T> {
 }
 
 /** Characters of text in the items that stay in memory; as objects they take about three times as many bytes. */
-const HELD = 1 << 25;
+const HELD = 1 << 24;
 
 /**
- * Gathers items by a key while they arrive in any order, in bounded memory: about 100 MB of items, beyond that they
+ * Gathers items by a key while they arrive in any order, in bounded memory: about 50 MB of items, beyond that they
  * wait in a temporary file, where 16 bytes for each piece and the key stay in memory. Handed out key by key, in the
  * order in which the keys were first seen; one key's items at a time are in memory then.
  */

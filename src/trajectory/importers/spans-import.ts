@@ -65,7 +65,7 @@ export interface SpanImportSettings {
 
 /**
  * Trajectories of a file of spans, or of a folder of such files, one for each trace, in the order in which the traces
- * begin. The spans of a trace may stand anywhere. Memory: a record, the spans of a trace, 32 Mi characters of waiting
+ * begin. The spans of a trace may stand anywhere. Memory: a record, the spans of a trace, 16 Mi characters of waiting
  * spans (beyond that they wait in a temporary file) and about 200 bytes for each trace. Traces without any step of an
  * agent (web requests, database calls) are passed over.
  * @throws InvalidRecordError at a bad record, or a trace without messages, unless `onInvalid` is given;
