@@ -1,5 +1,4 @@
-import { existsSync } from 'node:fs';
-import { basename, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { exportDiagnosis, writeDiagnosis } from '../diagnosis/files.js';
 import { importedDiagnosis } from '../diagnosis/imported.js';
 import { diagnosisSettings } from '../diagnosis/settings.js';
@@ -76,7 +75,9 @@ export async function diagnoseFiles(files: readonly string[], flags: DiagnoseFla
     writeFileWhole(join(folder, 'report.html'), diagnosisPage(view));
   }
   if (flags.json) {
-    process.stdout.write(`${JSON.stringify({ ...diagnosisJson(view), files: reading.files, unread: reading.unread })}\n`);
+    process.stdout.write(
+      `${JSON.stringify({ ...diagnosisJson(view), files: reading.files, unread: reading.unread })}\n`,
+    );
     return;
   }
   const colors = colorsFor(process.stdout);
