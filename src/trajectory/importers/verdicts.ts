@@ -181,7 +181,10 @@ export async function readVerdicts(path: string, passAt?: number): Promise<Verdi
   if (first !== undefined && !binary && first !== '[' && first !== '{') {
     for (const [i, row] of csvRows(path).entries()) table.add(row, path, i + 1, passAt);
   } else {
-    const whole = kindOf(path, head).kind === 'object' ? JSON.parse(readWhole(path)) : null;
+    const whole =
+      kindOf(path, head).kind === 'object'
+        ? guardRecord(path, 1, () => JSON.parse(readWhole(path)), {})
+        : null;
     const rows = objectRows(whole);
     for (const [i, row] of (rows ?? []).entries()) table.add(row, path, i + 1, passAt);
     if (!rows)
