@@ -6,7 +6,7 @@ import { Random } from '../../../run/random.js';
 import type { Trajectory } from '../../../trajectory/trajectory.js';
 import type { AuthorContext } from '../../contract.js';
 import { authorEnvironment, repairEnvironment } from './author.js';
-import type { ServiceScenario } from './service/records.js';
+import type { Case, Row, ServiceScenario } from './service/records.js';
 import { SWITCHES } from './switches.js';
 
 const NAMES = Object.keys(SWITCHES);
@@ -46,12 +46,20 @@ test.each([...NAMES, ...PAIRS])(
   },
 );
 
+/** Place in the account's list of the voucher that a job was paid with. */
+function paidWith({ values }: Case, account: Row): number {
+  const vouchers = account.lists.vouchers!.map(
+    ({ values: v }) => `${v['vouchers.word']} ${v['vouchers.id']}`,
+  );
+  return vouchers.indexOf(`${values['job.paid_with_1']} ${values['job.paid_with_2']}`);
+}
+
 describe('only its own capability is in question', () => {
-  test('choosing: several options of which one fits; nothing forbidden, one voucher, one request', () => {
+  test('choosing: several options of which one fits; nothing forbidden, the first voucher, one request', () => {
     for (const { cases, account } of scenarios('structured_data_reasoning')) {
       expect(cases).toHaveLength(1);
       expect(cases[0]!.forbidden).toBe(false);
-      expect(account.lists.vouchers).toHaveLength(1);
+      expect(paidWith(cases[0]!, account)).toBe(0);
       const offers = cases[0]!.catalog!.lists.offers!;
       expect(offers).toHaveLength(4);
       // Read the request as a person would: the named maker, and the grade or the least price.
@@ -79,17 +87,28 @@ describe('only its own capability is in question', () => {
     expect(cheapest).toBeLessThan(0.6 * SEEDS.length);
   });
 
-  test('checking first: both answers for every kind of request, one option, one voucher', () => {
+  test('checking first: both answers for every kind of request; lists of all lengths, the first is right', () => {
     const seen = new Map<string, Set<boolean>>();
+    const lengths = new Map([
+      ['vouchers', new Set<number>()],
+      ['offers', new Set<number>()],
+    ]);
     let forbidden = 0;
     for (const { cases, account } of scenarios('precondition_verification')) {
       const [one] = cases;
       expect(cases).toHaveLength(1);
-      expect(account.lists.vouchers).toHaveLength(1);
-      if (one!.catalog) expect(one!.catalog.lists.offers).toHaveLength(1);
+      expect(paidWith(one!, account)).toBe(0);
+      lengths.get('vouchers')!.add(account.lists.vouchers!.length);
+      const offers = one!.catalog?.lists.offers;
+      if (offers) {
+        expect(offers[0]!.values['offers.code']).toBe(one!.values['offers.code']);
+        lengths.get('offers')!.add(offers.length);
+      }
       seen.set(one!.write, (seen.get(one!.write) ?? new Set()).add(one!.forbidden));
       if (one!.forbidden) forbidden++;
     }
+    expect([...lengths.get('vouchers')!].sort()).toEqual([1, 2, 3]);
+    expect([...lengths.get('offers')!].sort()).toEqual([1, 2, 3, 4]);
     expect([...seen.keys()].sort()).toEqual(['drop_job', 'fit_part', 'move_job']);
     for (const answers of seen.values()) expect(answers.size).toBe(2);
     // 60 draws at 0.6: standard deviation 0.063; four of them.
@@ -108,13 +127,8 @@ describe('only its own capability is in question', () => {
 
   test('exact arguments: several vouchers, and the first is never the one that was paid with', () => {
     for (const { cases, account } of scenarios('tool_calling_precision')) {
-      const vouchers = account.lists.vouchers!.map(
-        ({ values }) => `${values['vouchers.word']} ${values['vouchers.id']}`,
-      );
-      const { values } = cases[0]!;
-      const paid = `${values['job.paid_with_1']} ${values['job.paid_with_2']}`;
-      expect(vouchers.length).toBeGreaterThanOrEqual(2);
-      expect(vouchers.indexOf(paid)).toBeGreaterThan(0);
+      expect(account.lists.vouchers!.length).toBeGreaterThanOrEqual(2);
+      expect(paidWith(cases[0]!, account)).toBeGreaterThan(0);
     }
   });
 

@@ -204,6 +204,7 @@ function card(capability: Capability, world: World, settings: AuthoredEnvironmen
     '- `options`: records to choose from (1: no choice)',
     '- `extremeShare`: share of choices worded by an extreme, such as the cheapest, where there are other wordings too',
     '- `decoys`: most values of one kind on file, of which never the first is right (1: no choice)',
+    '- `listed`: most elements of a list that is not in question; the right one stands first there',
     '- `forbiddenShare`: share of requests that the policy forbids',
     '- `writes`, `firstWrites`: what people ask for (the first request is one of the latter, where given)',
     '- `partial`: what an attempt earns for its share of right requests when not all are right',

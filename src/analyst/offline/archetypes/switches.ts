@@ -97,6 +97,7 @@ export function ladderOf(world: World, switches: readonly Switch[]): { steps: Di
     options: has('choose') ? most(world.catalog?.list) : 1,
     extremeShare: has('choose') ? 0.75 : 0.5,
     decoys: has('exact') ? most(world.reference?.list) : 1,
+    listed: Math.max(most(world.catalog?.list), most(world.reference?.list)),
     forbiddenShare: has('verify') ? (pair ? 0.5 : 0.6) : 0,
     writes: names(has('complete') && !has('verify') ? all : fitting),
     firstWrites: has('complete') && pair ? names(fitting) : '',

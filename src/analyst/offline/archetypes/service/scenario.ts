@@ -80,10 +80,14 @@ export class Generator {
     return { values, lists: {} };
   }
 
-  /** The list to choose from: the right element, then ones that agree with a part of what the person states. */
+  /**
+   * The list to choose from: the right element, and ones that agree with a part of what the person states. Where the
+   * choice is not in question the right one stands first.
+   */
   options(catalog: NonNullable<World['catalog']>, wording: Wording): { right: Row; all: Row[] } {
     const { stated, extreme } = wording;
-    const count = Math.max(1, this.settings.options);
+    const inQuestion = this.settings.options > 1;
+    const count = inQuestion ? this.settings.options : this.listed(catalog.list);
     const sorted: string[] = [];
     if (extreme) {
       for (let i = 0; sorted.length < count && i < 1000; i++) {
@@ -112,7 +116,13 @@ export class Generator {
       });
       all.push(this.unlike(all, () => this.element(catalog, catalog.list, given)));
     }
-    return { right, all: this.dice.shuffle(all) };
+    return { right, all: inQuestion ? this.dice.shuffle(all) : all };
+  }
+
+  /** Length of a list that is not in question. */
+  listed(list: string): number {
+    const { listed } = this.settings;
+    return this.dice.between([1, Math.min(listed, this.world.lists[list]?.[1] ?? listed)]);
   }
 
   /** An element that does not look like one before it: the same words with another code would confuse anybody. */
@@ -148,7 +158,7 @@ export class Generator {
     given[entityKey] = this.value(entityKey);
     if (world.reference) {
       const elements = account.lists[world.reference.list]!;
-      const element = dice.pick(elements.length > 1 ? elements.slice(1) : elements);
+      const element = settings.decoys > 1 ? dice.pick(elements.slice(1)) : elements[0]!;
       Object.assign(given, referring(world.reference, element));
     }
     const entity = this.row(world.entity, { ...account.values, ...given }, {});
@@ -221,7 +231,7 @@ export function makeScenario(world: World, settings: Settings, seed: number): Se
       lists[reference.list] = generator.elements(
         world.account,
         reference.list,
-        settings.decoys > 1 ? dice.between([2, settings.decoys]) : 1,
+        settings.decoys > 1 ? dice.between([2, settings.decoys]) : generator.listed(reference.list),
       );
     account = generator.row(world.account, { [key]: generator.value(key) }, lists);
   }

@@ -117,6 +117,12 @@ export interface Settings {
   readonly forbiddenShare: number;
   /** Elements of the account's list that one argument is taken from; 1: no choice. The first is never right. */
   readonly decoys: number;
+  /**
+   * Most elements of a list that is not in question. The right one stands first there, so that neither care nor the
+   * habit of taking the first errs; the lists are as long as the target's, for what is learned after a short one is
+   * not known after a long one.
+   */
+  readonly listed: number;
   /** Writes that people ask for, separated by commas. */
   readonly writes: string;
   /** The first request is one of these; empty: any. */
