@@ -4,4 +4,6 @@ import { defineConfig } from 'trace-agents';
 export default defineConfig({
   target: 'desk',
   model: 'desk-base',
+  // The first 512 tasks of the test splits were looked at while settings were chosen; these come after them.
+  evaluate: { skip: 512 },
 });
