@@ -264,5 +264,5 @@ test('released handles and a closed engine are refused', async () => {
   const other = await openLocalEngine({ model: join(folder, 'model') });
   await other.close();
   await expect(other.createAdapter({ name: 'x', rank: 1, alpha: 1, seed: 1 })).rejects.toThrow(/closed/);
-  await expect(openLocalEngine({ model: join(folder, 'nowhere') })).rejects.toThrow(/config\.json/);
+  await expect(openLocalEngine({ model: join(folder, 'nowhere') })).rejects.toThrow(/nowhere is missing/);
 });

@@ -19,17 +19,18 @@ import type {
 } from '../contract.js';
 import { readAdapterFolder, writeAdapterFolder } from './adapter-folder.js';
 import { type ModelFolder, readModel } from './folder/model-folder.js';
+import { type HeldMixture, mixtureParts } from './mixture.js';
 import { readGates, writeGates } from './mixture-folder.js';
 import { countParameters, type ModelConfig } from './model/config.js';
 import { gateShapes, initializeGates } from './model/gates.js';
+import { type Adapter, combineAdapters, initializeAdapter } from './model/lora.js';
 import {
-  type Adapter,
-  combineAdapters,
-  concatenateAdapters,
-  initializeAdapter,
-  splitAdapters,
-} from './model/lora.js';
-import { countElements, hashParameters, type Parameters, transposeLinears } from './model/parameters.js';
+  copied,
+  countElements,
+  hashParameters,
+  type Parameters,
+  transposeLinears,
+} from './model/parameters.js';
 import type { PolicyWeights } from './sample/policy.js';
 import { BASE_POLICY, Sampler } from './sample/sampler.js';
 import { readStateFile, writeStateFile } from './state-file.js';
@@ -58,13 +59,6 @@ interface Held {
   /** Of an adapter. */
   readonly lora?: { readonly rank: number; readonly alpha: number };
   readonly mixture?: HeldMixture;
-}
-
-interface HeldMixture {
-  readonly names: readonly string[];
-  /** As they are now: those given when it was made, unless they are the part that is trained. */
-  readonly adapters: () => readonly Adapter[];
-  readonly gates: () => Parameters;
 }
 
 /**
@@ -256,34 +250,18 @@ export class LocalEngine implements Engine {
     trained: MixturePart,
   ): Promise<MixtureHandle> {
     if (handles.length === 0) throw new RangeError('a mixture needs at least one adapter');
-    // Copies: the mixture keeps the adapters as they are now, whatever becomes of them.
-    const adapters = handles.map((handle): Adapter => {
-      const adapter = this.#adapterOf(handle);
-      return { ...adapter, parameters: copied(adapter.parameters) };
-    });
     const names = handles.map((handle) => this.#find(handle).name);
-    const concatenated = concatenateAdapters(this.#config, adapters);
-    const ranks = adapters.map((adapter) => adapter.rank);
-    const trainsGates = trained === 'gates';
-    const model = trainsGates
-      ? await this.#trainerNow().add({ kind: 'gates', ranks }, gates, { frozen: concatenated })
-      : await this.#trainerNow().add({ kind: 'experts', ranks }, concatenated, { frozen: gates });
-    const mixture: HeldMixture = {
-      names,
-      adapters: trainsGates ? () => adapters : () => splitAdapters(this.#config, model.parameters, adapters),
-      gates: trainsGates ? () => model.parameters : () => gates,
-    };
+    const adapters = handles.map((handle) => this.#adapterOf(handle));
+    const { mode, parameters, frozen, held } = mixtureParts(this.#config, names, adapters, gates, trained);
+    const model = await this.#trainerNow().add(mode, parameters, { frozen });
+    const mixture = held(model);
     const handle: MixtureHandle = { kind: 'mixture', id: this.#freeId(name) };
     this.#held.set(handle.id, {
       handle,
       name,
       model,
       mixture,
-      weights: () => ({
-        kind: 'mixture',
-        adapters: mixture.adapters(),
-        gates: trainsGates ? copied(mixture.gates()) : gates,
-      }),
+      weights: () => ({ kind: 'mixture', adapters: mixture.adapters(), gates: copied(mixture.gates()) }),
       stale: true,
     });
     return handle;
@@ -336,14 +314,4 @@ export class LocalEngine implements Engine {
     this.#baseModel ??= trainer.add({ kind: 'full' }, this.#base, { trainable: false });
     return this.#baseModel;
   }
-}
-
-/** Parameters that no later training step changes. */
-function copied(parameters: Parameters): Parameters {
-  return Object.fromEntries(
-    Object.entries(parameters).map(([name, { shape, data }]) => [
-      name,
-      { shape, data: Float32Array.from(data) },
-    ]),
-  );
 }

@@ -108,3 +108,13 @@ export function hashParameters(parameters: Parameters): string {
 export function countElements(shape: readonly number[]): number {
   return shape.reduce((a, b) => a * b, 1);
 }
+
+/** Parameters that no later training step changes. */
+export function copied(parameters: Parameters): Parameters {
+  return Object.fromEntries(
+    Object.entries(parameters).map(([name, { shape, data }]) => [
+      name,
+      { shape, data: Float32Array.from(data) },
+    ]),
+  );
+}
