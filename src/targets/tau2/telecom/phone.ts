@@ -1,6 +1,6 @@
 import { round2 } from '../python/numbers.js';
 import { attributeError, typeName } from '../python/value.js';
-import type { Phone, Surroundings } from './user-models.js';
+import type { ApnSettings, Phone, Surroundings } from './user-models.js';
 
 /** How the simulated phone behaves, apart from the tools that touch it. */
 
@@ -35,6 +35,16 @@ export function statusBar(phone: Phone): string {
 export const simStatus = (phone: Phone): Phone['sim_card_status'] =>
   phone.sim_card_missing ? 'missing' : phone.sim_card_status;
 
+/**
+ * The access point settings. set_apn_settings stores whatever it is given, so that they may be none.
+ * @throws PythonError naming the attribute that is then asked for in vain.
+ */
+export function apnOf(phone: Phone, attribute: string): ApnSettings {
+  const settings: unknown = phone.active_apn_settings;
+  if (typeName(settings) !== 'object') throw attributeError(typeName(settings), attribute);
+  return phone.active_apn_settings;
+}
+
 /** Connects the phone to what its settings and surroundings allow. */
 export function searchNetwork(phone: Phone, surroundings: Surroundings): void {
   const connect = (technology: Phone['network_technology_connected']) => {
@@ -62,11 +72,9 @@ export function searchNetwork(phone: Phone, surroundings: Surroundings): void {
         connect('4G');
     }
   } else disconnect();
-  const apn: unknown = phone.active_apn_settings;
-  // set_apn_settings stores whatever it is given.
-  if (typeName(apn) !== 'object') throw attributeError(typeName(apn), 'apn_name');
-  const broken = phone.active_apn_settings.apn_name === 'broken';
-  if (phone.airplane_mode || broken || !surroundings.line_active) disconnect();
+  // In this order: settings that are none stop the search after airplane mode took effect.
+  if (phone.airplane_mode) disconnect();
+  if (apnOf(phone, 'apn_name').apn_name === 'broken' || !surroundings.line_active) disconnect();
 }
 
 export function mobileDataWorks(phone: Phone, surroundings: Surroundings): boolean {
@@ -80,7 +88,7 @@ export function canSendMms(phone: Phone, surroundings: Surroundings): boolean {
   if (!mobileDataWorks(phone, surroundings)) return false;
   if (phone.network_technology_connected === '2G') return false;
   if (phone.wifi_calling_enabled && phone.wifi_calling_mms_over_wifi) return false;
-  if (phone.active_apn_settings.mmsc_url === null) return false;
+  if (apnOf(phone, 'mmsc_url').mmsc_url === null) return false;
   const app = phone.app_statuses.get('messaging');
   return (app?.permissions.storage && app.permissions.sms) ?? false;
 }

@@ -1,6 +1,7 @@
 import { validate } from '../python/schema.js';
 import { attributeError, isDict, repr, str, truthy, typeName } from '../python/value.js';
 import { type Functions, parameters, type ToolFunction } from '../toolkit.js';
+import { apnOf } from './phone.js';
 import { type ApnSettings, apnSettings } from './user-models.js';
 import { disconnectVpn, setup, tool } from './user-network.js';
 import type { TelecomUserTools } from './user-toolkit.js';
@@ -11,7 +12,7 @@ type Fn = ToolFunction<TelecomUserTools>;
 type Kit = TelecomUserTools;
 
 function checkApnSettings({ device }: Kit): string {
-  const { apn_name: name, mmsc_url: url } = device.active_apn_settings;
+  const { apn_name: name, mmsc_url: url } = apnOf(device, 'model_copy');
   return (
     `Current APN Name: ${name || 'Not Set'}\nMMSC URL (for picture messages): ${url || 'Not Set'}\n` +
     '(These are technical settings, usually best left unchanged.)'
@@ -34,7 +35,7 @@ const setApnSettings: Fn = {
 function reboot(kit: Kit): string {
   const { device } = kit;
   const lines: string[] = [];
-  if (device.active_apn_settings.reset_at_reboot) {
+  if (apnOf(device, 'reset_at_reboot').reset_at_reboot) {
     lines.push('Resetting APN settings...');
     device.active_apn_settings = validate(apnSettings, new Map());
   }
@@ -104,17 +105,17 @@ export const userConnections: Functions<TelecomUserTools> = {
   check_apn_settings: tool('read', checkApnSettings),
   set_apn_settings: setApnSettings,
   reset_apn_settings: tool('write', (kit) => {
-    kit.device.active_apn_settings.reset_at_reboot = true;
+    apnOf(kit.device, 'reset_at_reboot').reset_at_reboot = true;
     kit.search();
     return kit.withStatus('APN settings will reset at reboot.');
   }),
   break_apn_settings: setup((kit) => {
-    kit.device.active_apn_settings.apn_name = 'broken';
+    apnOf(kit.device, 'apn_name').apn_name = 'broken';
     kit.search();
     return 'APN settings broken. Please call reset_apn_settings() to fix.';
   }),
   break_apn_mms_setting: setup((kit) => {
-    kit.device.active_apn_settings.mmsc_url = null;
+    apnOf(kit.device, 'mmsc_url').mmsc_url = null;
     return 'APN MMS setting broken. Please call reset_apn_settings() to fix.';
   }),
   check_wifi_status: tool('read', checkWifi),

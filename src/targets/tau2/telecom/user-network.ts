@@ -162,10 +162,11 @@ export const userNetwork: Functions<TelecomUserTools> = {
   },
   check_status_bar: tool('read', (kit) => `Status Bar: ${statusBar(kit.device)}`),
   check_network_status: tool('read', checkNetworkStatus),
-  check_network_mode_preference: tool(
-    'read',
-    (kit) => `Network Mode Preference: ${kit.device.network_mode_preference}`,
-  ),
+  check_network_mode_preference: tool('read', (kit) => {
+    const mode: unknown = kit.device.network_mode_preference;
+    if (typeof mode !== 'string') throw attributeError(typeName(mode), 'value');
+    return `Network Mode Preference: ${mode}`;
+  }),
   set_network_mode_preference: setNetworkMode,
   run_speed_test: tool('read', runSpeedTest),
   toggle_airplane_mode: tool('write', (kit) =>
