@@ -1,0 +1,18 @@
+/** What a generated environment may use up. */
+export interface SandboxLimits {
+  /** Most memory of its heap, in MiB; buffers outside the heap have as much again. */
+  readonly memoryMiB: number;
+  /** Longest time without an answer while one is due, in milliseconds; the whole load has ten times as long. */
+  readonly answerMs: number;
+  /** Longest answer to one request, in characters. */
+  readonly answerCharacters: number;
+}
+
+export const SANDBOX_LIMITS: SandboxLimits = {
+  memoryMiB: 256,
+  answerMs: 10_000,
+  answerCharacters: 2_000_000,
+};
+
+/** Which wall stands around generated code. */
+export type SandboxKind = 'bubblewrap' | 'quickjs';
