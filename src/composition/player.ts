@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { runRollouts } from '../agent/rollout.js';
 import type { Engine, PolicyRef } from '../engine/contract.js';
-import type { CapabilityEnvironment } from '../environment/contract.js';
-import { loadCapabilityEnvironment } from '../environment/load-generated.js';
+import { loadEnvironment } from '../environment/sandbox/load.js';
 import { digestJson, digestTree } from '../run/digest.js';
 import { runPaths } from '../run/paths.js';
 import { deriveSeed } from '../run/random.js';
@@ -54,7 +53,7 @@ export class EpisodePlayer {
     let episodes = readEpisodes(path, key);
     if (!episodes) {
       signal.throwIfAborted();
-      const environment: CapabilityEnvironment = await loadCapabilityEnvironment(environmentFolder);
+      const environment = await loadEnvironment(environmentFolder);
       const requests = Array.from({ length: attempts }, (_, i) => ({
         scenario: COMPOSITION_SEEDS + i,
         trial: 0,
@@ -70,6 +69,7 @@ export class EpisodePlayer {
           emit({ type: 'progress', step: 'compose', task: name, done, total, unit: 'episodes' }),
       });
       episodes = rollouts.map((rollout) => toEpisode(rollout, this.#options.successThreshold));
+      await environment.close?.();
       writeEpisodes(path, key, episodes);
     }
     this.#sampled += episodes.length;

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Engine } from '../engine/contract.js';
 import type { Target } from '../environment/contract.js';
-import { loadCapabilityEnvironment } from '../environment/load-generated.js';
+import { type LoadedEnvironment, loadEnvironment } from '../environment/sandbox/load.js';
 import { digestJson, digestTree } from '../run/digest.js';
 import { runPaths } from '../run/paths.js';
 import { deriveSeed } from '../run/random.js';
@@ -57,9 +57,11 @@ export async function runBaselines(
   const summaries: TrainingSummary[] = [];
   if (mixedLora) {
     const folders = mixedEnvironments(folder);
-    const sources: TaskSource[] = [];
-    for (const path of folders) sources.push(proceduralTasks(await loadCapabilityEnvironment(path)));
+    const environments: LoadedEnvironment[] = [];
+    for (const path of folders) environments.push(await loadEnvironment(path));
+    const sources = environments.map((environment) => proceduralTasks(environment));
     summaries.push(await train('mixed-lora', sources, folders.map(digestTree)));
+    for (const environment of environments) await environment.close?.();
   }
   if (directGrpo) {
     const { target } = deps;

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Engine } from '../engine/contract.js';
-import { loadCapabilityEnvironment } from '../environment/load-generated.js';
+import { loadEnvironment } from '../environment/sandbox/load.js';
 import { digestJson, digestTree } from '../run/digest.js';
 import { TraceError } from '../run/errors.js';
 import { runPaths } from '../run/paths.js';
@@ -43,7 +43,7 @@ export async function runTraining(
   for (const name of capabilities) {
     signal.throwIfAborted();
     const source = runPaths.environment(folder, name);
-    const environment = await loadCapabilityEnvironment(source);
+    const environment = await loadEnvironment(source);
     const environmentDigest = digestTree(source);
     const { summary, resumed } = await trainIntoFolder(deps.engine, [proceduralTasks(environment)], {
       settings,
@@ -54,6 +54,7 @@ export async function runTraining(
       signal,
       ...trainingEvents(context, name, settings),
     });
+    await environment.close?.();
     summaries.push(summary);
     if (resumed) {
       emit({ type: 'message', step: 'train', level: 'info', text: `${name} was trained before and stands` });

@@ -34,6 +34,7 @@ export async function doctorCommand(
     await guarded('journal', checkJournal),
     checkCores(availableParallelism()),
     checkMemory(availableMemory(), totalmem()),
+    await guarded('sandbox', checkSandbox),
   ];
   if (place === undefined) {
     findings.push(await guarded('model', async () => checkModel('desk-base', process.cwd())));
@@ -105,6 +106,19 @@ export function checkMemory(free: number, total: number): Finding {
     found,
     mend: `A run takes up to ${gigabytes(MEMORY_NEEDED)} GB: close something large first.`,
   };
+}
+
+/** Generated environments run behind the first sandbox that works. */
+async function checkSandbox(): Promise<Finding> {
+  const { tryAllSandboxes } = await import('../../environment/sandbox/report.js');
+  const [bubblewrap, quickjs] = await tryAllSandboxes();
+  if (bubblewrap!.failure === null)
+    return ok('sandbox', 'bubblewrap works: generated environments can run behind it');
+  const found = `bubblewrap does not work (${bubblewrap!.failure})`;
+  const mend = 'Install bubblewrap (`apt install bubblewrap`), and allow user namespaces.';
+  if (quickjs!.failure === null)
+    return { check: 'sandbox', state: 'warning', found: `${found}; QuickJS does, and is slower`, mend };
+  return { check: 'sandbox', state: 'failed', found: `${found}, nor QuickJS (${quickjs!.failure})`, mend };
 }
 
 function checkModel(model: string, project: string): Finding {

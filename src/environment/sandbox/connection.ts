@@ -36,6 +36,7 @@ export class SandboxConnection {
       port: port2,
       signal: this.#signal,
       answerMs: limits.answerMs,
+      loadMs: limits.loadMs,
       answerCharacters: limits.answerCharacters,
     };
     this.#worker = new Worker(programText('keeper'), {

@@ -59,7 +59,11 @@ export function startGuest() {
     for (const name of ['localeCompare', 'toLocaleString', 'toLocaleUpperCase', 'toLocaleLowerCase'])
       if (Object.hasOwn(prototype, name)) Object.defineProperty(prototype, name, { value: local });
   for (const name of ['captureStackTrace', 'prepareStackTrace', 'stackTraceLimit'])
-    Object.defineProperty(Error, name, { value: name === 'stackTraceLimit' ? 0 : undefined });
+    Object.defineProperty(Error, name, {
+      value: name === 'stackTraceLimit' ? 0 : undefined,
+      writable: false,
+      configurable: false,
+    });
 
   const module: { exports: Record<string, unknown> } = { exports: {} };
   scope.module = module;

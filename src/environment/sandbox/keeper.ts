@@ -17,6 +17,7 @@ export interface KeeperData {
   /** Counts messages to the main thread; it waits here. */
   readonly signal: Int32Array;
   readonly answerMs: number;
+  readonly loadMs: number;
   readonly answerCharacters: number;
 }
 /** Lines for the process and how many they are; null: end it. */
@@ -24,7 +25,7 @@ export type ToKeeper = { readonly text: string; readonly lines: number } | null;
 export type FromKeeper = { readonly lines: readonly string[] } | { readonly end: string };
 
 const data = workerData as KeeperData;
-const { port, signal, answerMs } = data;
+const { port, signal, answerMs, loadMs } = data;
 
 function tell(message: FromKeeper): void {
   port.postMessage(message);
@@ -62,7 +63,7 @@ function end(reason: string): void {
 
 const watch = setInterval(
   () => {
-    const allowed = answeredOnce ? answerMs : 10 * answerMs;
+    const allowed = answeredOnce ? answerMs : loadMs;
     if (due > 0 && performance.now() - lastAnswer > allowed)
       end(answeredOnce ? `no answer within ${answerMs} ms` : `not loaded within ${allowed} ms`);
   },

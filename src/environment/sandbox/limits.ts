@@ -2,8 +2,10 @@
 export interface SandboxLimits {
   /** Most memory of its heap, in MiB; buffers outside the heap have as much again. */
   readonly memoryMiB: number;
-  /** Longest time without an answer while one is due, in milliseconds; the whole load has ten times as long. */
+  /** Longest time without an answer while one is due, in milliseconds. */
   readonly answerMs: number;
+  /** Longest time that starting the process and loading the module may take, in milliseconds. */
+  readonly loadMs: number;
   /** Longest answer to one request, in characters. */
   readonly answerCharacters: number;
 }
@@ -11,6 +13,7 @@ export interface SandboxLimits {
 export const SANDBOX_LIMITS: SandboxLimits = {
   memoryMiB: 256,
   answerMs: 10_000,
+  loadMs: 60_000,
   answerCharacters: 2_000_000,
 };
 

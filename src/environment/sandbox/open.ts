@@ -123,7 +123,14 @@ class Sandboxed implements SandboxedEnvironment {
         'scenario',
         seeds.map((one) => ({ seed: one })),
       );
-      for (const [i, answer] of answers.entries()) this.#ahead.set(seeds[i]!, answer);
+      for (const [i, answer] of answers.entries()) {
+        const asked = seeds[i]!;
+        const other = !(answer instanceof Error) && answer.seed !== asked;
+        this.#ahead.set(
+          asked,
+          other ? new Error(`scenario ${asked} says that its seed is ${answer.seed}`) : answer,
+        );
+      }
       found = this.#ahead.get(seed);
       this.#ahead.delete(seed);
     }

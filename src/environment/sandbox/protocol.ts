@@ -68,7 +68,7 @@ export const ANSWERS = {
   }),
   scenario: z
     .looseObject({ seed: z.number(), id: z.string() })
-    .refine((value) => shallowerThan(value, DEEPEST)),
+    .refine((value) => shallowerThan(value, DEEPEST), `nested deeper than ${DEEPEST}`),
   systemPrompt: z.string(),
   oracle: z.array(assistant),
   mistakes: z.array(z.object({ name: z.string(), turns: z.array(assistant) })),

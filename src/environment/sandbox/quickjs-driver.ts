@@ -12,6 +12,7 @@ interface Start {
   readonly settings: unknown;
   readonly answerCharacters: number;
   readonly answerMs: number;
+  readonly loadMs: number;
   readonly memoryMiB: number;
 }
 
@@ -37,7 +38,7 @@ async function start(line: string): Promise<string> {
   const guest = vm.unwrapResult(vm.evalCode(limits.guest, 'guest'));
   handle = vm.getProp(guest, 'handle');
   collect = vm.getProp(guest, 'collect');
-  deadline = performance.now() + 10 * limits.answerMs;
+  deadline = performance.now() + limits.loadMs;
   const loaded = vm.evalCode(limits.script, 'environment.ts');
   if (loaded.error) return failure(loaded.error);
   loaded.value.dispose();
@@ -50,7 +51,7 @@ function failure(error: QuickJSHandle): string {
   if (vm.typeof(message) === 'string') words = vm.getString(message).slice(0, 2000);
   message.dispose();
   error.dispose();
-  if (words === 'interrupted') words = `no answer within ${limits.answerMs} ms`;
+  if (words === 'interrupted') words = `no answer in time`;
   return `E${JSON.stringify(words)}`;
 }
 
