@@ -227,6 +227,15 @@ describe('any input', () => {
     },
   );
 
+  test.each([
+    ['little-endian', (text: string) => Buffer.from(`\ufeff${text}`, 'utf16le')],
+    ['big-endian', (text: string) => Buffer.from(`\ufeff${text}`, 'utf16le').swap16()],
+  ])('UTF-16 is told by name: %s', async (_, encode) => {
+    const path = join(folder, 'wide.jsonl');
+    writeFileSync(path, encode('{"messages":[]}\n'));
+    await expect(detectFormat(path)).rejects.toThrow('UTF-16; save it as UTF-8');
+  });
+
   test('a file that is cut off says so', async () => {
     const whole = JSON.stringify([simulation('a'), simulation('b')]);
     const reading = collect(importTrajectories(file(whole.slice(0, -40))));

@@ -95,6 +95,8 @@ export function kindOf(path: string, { bytes, whole }: FileHead): ReadKind {
   if (magic === 'PAR1') return { kind: 'parquet' };
   if (magic.startsWith('\x1f\x8b') || magic === '\x28\xb5\x2f\xfd')
     throw unknown('it is compressed (gzip or zstd); unpack it first');
+  if (magic.startsWith('\xff\xfe') || magic.startsWith('\xfe\xff'))
+    throw unknown('it is in UTF-16; save it as UTF-8');
 
   let start = magic.startsWith('\xef\xbb\xbf') ? 3 : 0;
   while (start < bytes.length && ' \n\r\t'.includes(String.fromCharCode(bytes[start]!))) start++;
