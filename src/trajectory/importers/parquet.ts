@@ -56,13 +56,63 @@ async function open(path: string) {
 const broken = (error: unknown) =>
   `a Parquet file that cannot be read: ${error instanceof Error ? error.message : String(error)}`;
 
+/** Bytes of a range. @throws RangeError for one that is not in the file: a damaged header may name any. */
+async function sliceWithin(file: AsyncBuffer, start: number, end = file.byteLength): Promise<ArrayBuffer> {
+  const from = start < 0 ? file.byteLength + start : start;
+  if (
+    !(
+      Number.isSafeInteger(from) &&
+      Number.isSafeInteger(end) &&
+      from >= 0 &&
+      from <= end &&
+      end <= file.byteLength
+    )
+  )
+    throw new RangeError(`bytes ${start} to ${end} of a file of ${file.byteLength}`);
+  return from === end ? new ArrayBuffer(0) : file.slice(from, end);
+}
+
+/**
+ * Rows of a range. The library begins to fetch and decode columns before it waits for any: in a damaged file it may
+ * give up on one and leave the others' promises to nobody, and the rejection of one of them would end the process.
+ * Bytes are therefore handed out in a later turn of the event loop and never once the reading has failed, and a range
+ * that cannot be read fails the reading, not the fetch.
+ */
+async function readRange(
+  { file, metadata }: Awaited<ReturnType<typeof open>>,
+  rowStart: number,
+  rowEnd: number,
+): Promise<Record<string, unknown>[]> {
+  let failed = false;
+  let fail: (reason: unknown) => void = () => undefined;
+  const failure = new Promise<never>((_, reject) => {
+    fail = reject;
+  });
+  const patient: AsyncBuffer = {
+    byteLength: file.byteLength,
+    async slice(start, end) {
+      const [read] = await Promise.allSettled([sliceWithin(file, start, end)]);
+      if (read.status === 'rejected') fail(read.reason);
+      await new Promise((resolve) => setImmediate(resolve));
+      return failed || read.status === 'rejected' ? new Promise<never>(() => undefined) : read.value;
+    },
+  };
+  try {
+    const rows = parquetReadObjects({ file: patient, metadata, compressors, rowStart, rowEnd });
+    return await Promise.race([rows, failure]);
+  } catch (error) {
+    failed = true;
+    throw error;
+  }
+}
+
 /** The first rows, for detection. @throws UnknownFormatError for a damaged file. */
 export async function firstRows(path: string, count: number): Promise<unknown[]> {
   try {
-    const { file, metadata } = await open(path);
-    const rowEnd = Math.min(count, Number(metadata.num_rows));
+    const opened = await open(path);
+    const rowEnd = Math.min(count, Number(opened.metadata.num_rows));
     if (rowEnd === 0) return [];
-    return (await parquetReadObjects({ file, metadata, compressors, rowStart: 0, rowEnd })).map(plainRow);
+    return (await readRange(opened, 0, rowEnd)).map(plainRow);
   } catch (error) {
     throw new UnknownFormatError(`${path}: ${broken(error)}`, { cause: error });
   }
@@ -75,13 +125,13 @@ export async function firstRows(path: string, count: number): Promise<unknown[]>
 export async function* parquetRows(path: string, { onBytes }: RecordOptions): AsyncGenerator<SourceRecord> {
   let number = 0;
   try {
-    const { file, metadata } = await open(path);
-    for (const group of metadata.row_groups) {
+    const opened = await open(path);
+    for (const group of opened.metadata.row_groups) {
       const groupStart = number;
       const groupEnd = groupStart + Number(group.num_rows);
       for (let rowStart = groupStart; rowStart < groupEnd; rowStart += ROWS_AT_ONCE) {
         const rowEnd = Math.min(groupEnd, rowStart + ROWS_AT_ONCE);
-        const rows = await parquetReadObjects({ file, metadata, compressors, rowStart, rowEnd });
+        const rows = await readRange(opened, rowStart, rowEnd);
         for (const row of rows) {
           number++;
           yield { number, parse: () => plainRow(row) };
