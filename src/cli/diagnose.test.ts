@@ -1,22 +1,17 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { capturePrinted } from '../../test/support/printed.js';
 import { InputError } from '../run/errors.js';
 import { diagnoseFiles } from './diagnose.js';
 
 let folder: string;
-let printed: string;
+const printed = capturePrinted();
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'trace-diagnose-'));
-  printed = '';
-  vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
-    printed += String(text);
-    return true;
-  });
 });
 afterEach(() => {
-  vi.restoreAllMocks();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -63,7 +58,7 @@ const mixed = () =>
 
 test('--json prints one object with what was found', async () => {
   await diagnoseFiles([write('a.json', mixed())], { json: true });
-  const found = JSON.parse(printed);
+  const found = JSON.parse(printed.text);
   expect(found.trajectories).toEqual({ passed: 12, failed: 12, excluded: 0 });
   expect(found.capabilities).toHaveLength(1);
   expect(found.capabilities[0]).toMatchObject({
@@ -86,9 +81,9 @@ test('--json prints one object with what was found', async () => {
 
 test('people get a table, the definition, evidence and, with --out, files and a report', async () => {
   await diagnoseFiles([write('a.json', mixed())], { out: join(folder, 'out') });
-  expect(printed).toContain('12 failed against 12 passed attempts');
-  expect(printed).toMatch(/✓ structured_data_reasoning +100\.0 %/);
-  expect(printed).toContain('#W02');
+  expect(printed.text).toContain('12 failed against 12 passed attempts');
+  expect(printed.text).toMatch(/✓ structured_data_reasoning +100\.0 %/);
+  expect(printed.text).toContain('#W02');
   const files = ['capabilities.json', 'candidates.json', 'selected_capabilities.json', 'raters/10.json'];
   for (const name of files) JSON.parse(readFileSync(join(folder, 'out', name), 'utf8'));
   const page = readFileSync(join(folder, 'out', 'report.html'), 'utf8');
@@ -102,7 +97,7 @@ test('settings of the method may be changed; contradictions are wrong use', asyn
     ...Array.from({ length: 13 }, (_, i) => result(20 + i, 0, null)),
   ]);
   await diagnoseFiles([path], { json: true, raters: '4', keep: '2', rho: '0.5', delta: '0.3' });
-  const { settings, capabilities } = JSON.parse(printed);
+  const { settings, capabilities } = JSON.parse(printed.text);
   expect(settings).toMatchObject({ raters: 4, ratersNeeded: 2, coverage: 0.5, gap: 0.3, seed: 1 });
   // 12 and 13 of 25 failed ones: only the second reaches one half.
   expect(capabilities.map((c: { name: string; retained: boolean }) => [c.name, c.retained])).toEqual([
@@ -122,7 +117,7 @@ test('two files with the same ids are kept apart, tasks by their reference', asy
   );
   const third = write('c.json', [result(0, 0, '#W02', '#W02'), result(0, 1, '#W01', '#W02')]);
   await diagnoseFiles([first, second, third], { json: true, out: join(folder, 'out') });
-  expect(JSON.parse(printed).trajectories).toMatchObject({ passed: 25, failed: 25 });
+  expect(JSON.parse(printed.text).trajectories).toMatchObject({ passed: 25, failed: 25 });
   const rater = readFileSync(join(folder, 'out', 'raters', '01.json'), 'utf8');
   expect(rater).toContain('"c.json:0-1"');
 });
@@ -137,8 +132,8 @@ test('a bad record ends it with file, record and mend, or is left out and listed
   });
   expect(existsSync(join(folder, 'out'))).toBe(false);
   await diagnoseFiles([path], { skipInvalid: true });
-  expect(printed).toContain('1 records left out');
-  expect(printed).toContain('record 25: field traj must be a list');
+  expect(printed.text).toContain('1 records left out');
+  expect(printed.text).toContain('record 25: field traj must be a list');
 });
 
 test.each([
@@ -157,8 +152,8 @@ test('rater files come out and in again with the same numbers, with the attempts
   const path = write('a.json', mixed());
   const [out, exported] = [join(folder, 'out'), join(folder, 'exported')];
   const numbers = () => {
-    const { capabilities, trajectories, tasks } = JSON.parse(printed);
-    printed = '';
+    const { capabilities, trajectories, tasks } = JSON.parse(printed.text);
+    printed.text = '';
     const { mean_cov, std_delta, coverageInterval, stability, n_runs_passed } = capabilities[0];
     return { trajectories, tasks, mean_cov, std_delta, coverageInterval, stability, n_runs_passed };
   };
@@ -169,7 +164,7 @@ test('rater files come out and in again with the same numbers, with the attempts
   expect(numbers()).toEqual(first);
   // Without the attempts each counts as a task of its own; what the raters say stays.
   await diagnoseFiles([], { json: true, importRaters: out });
-  expect(JSON.parse(printed).warnings).toContain(
+  expect(JSON.parse(printed.text).warnings).toContain(
     'Rater files do not name tasks: each attempt counts as a task of its own.',
   );
   const { tasks, coverageInterval, stability, ...same } = first;

@@ -23,6 +23,16 @@ export type GeneratedSettings = { readonly [key: string]: number | string | bool
  * @throws Error naming the file and what is wrong with it.
  */
 export async function loadCapabilityEnvironment(folder: string): Promise<CapabilityEnvironment> {
+  const { source, settings, file } = readGenerated(folder);
+  return instantiateEnvironment(source, settings, file);
+}
+
+/** The texts of a generated environment, unlooked at. @throws Error naming the file that cannot be read. */
+export function readGenerated(folder: string): {
+  readonly source: string;
+  readonly settings: GeneratedSettings;
+  readonly file: string;
+} {
   const file = join(folder, 'environment.ts');
   const settingsFile = join(folder, 'settings.json');
   let source: string;
@@ -31,15 +41,12 @@ export async function loadCapabilityEnvironment(folder: string): Promise<Capabil
   } catch (error) {
     throw new Error(`${file} cannot be read (${(error as Error).message}): run trace synthesize to write it`);
   }
-  let settings: GeneratedSettings = {};
-  if (existsSync(settingsFile)) {
-    try {
-      settings = JSON.parse(readFileSync(settingsFile, 'utf8')) as GeneratedSettings;
-    } catch (error) {
-      throw new Error(`${settingsFile} is not valid JSON: ${(error as Error).message}`);
-    }
+  if (!existsSync(settingsFile)) return { source, settings: {}, file };
+  try {
+    return { source, settings: JSON.parse(readFileSync(settingsFile, 'utf8')) as GeneratedSettings, file };
+  } catch (error) {
+    throw new Error(`${settingsFile} is not valid JSON: ${(error as Error).message}`);
   }
-  return instantiateEnvironment(source, settings, file);
 }
 
 /** `loadCapabilityEnvironment` from text: every call makes a fresh module that shares nothing with another. */

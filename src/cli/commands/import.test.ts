@@ -9,23 +9,18 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { capturePrinted } from '../../../test/support/printed.js';
 import { InputError } from '../../run/errors.js';
 import { parseTrajectory } from '../../trajectory/parse.js';
 import { importCommand } from './import.js';
 
 let folder: string;
-let printed: string;
+const printed = capturePrinted();
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'trace-import-command-'));
-  printed = '';
-  vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
-    printed += String(text);
-    return true;
-  });
 });
 afterEach(() => {
-  vi.restoreAllMocks();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -62,7 +57,7 @@ test('a folder of several formats becomes one file; ids and tasks are kept apart
   write('logs/README.md', 'text');
   const out = join(folder, 'out.jsonl');
   await importCommand([logs], { out, json: true });
-  expect(JSON.parse(printed)).toMatchObject({
+  expect(JSON.parse(printed.text)).toMatchObject({
     ok: true,
     out,
     attempts: 6,
@@ -92,8 +87,8 @@ test('people read what happened; damaged records are left out and listed', async
   await expect(importCommand([path], { out })).rejects.toThrow(`${path}: record 2: not JSON`);
   expect(existsSync(out)).toBe(false);
   await importCommand([path], { out, skipInvalid: true });
-  expect(printed).toContain('openai-chat, 2 attempts: 1 passed, 1 failed, 1 records left out');
-  expect(printed).toContain('record 2: not JSON');
+  expect(printed.text).toContain('openai-chat, 2 attempts: 1 passed, 1 failed, 1 records left out');
+  expect(printed.text).toContain('record 2: not JSON');
   expect(stored(out)).toHaveLength(2);
 });
 
@@ -103,7 +98,7 @@ test('a file that is cut off keeps what stands before the cut, where that is all
   const out = join(folder, 'out.jsonl');
   await expect(importCommand([path], { out })).rejects.toThrow('cut off');
   await importCommand([path], { out, skipInvalid: true });
-  expect(printed).toContain('only 1 attempts');
+  expect(printed.text).toContain('only 1 attempts');
   expect(stored(out)).toHaveLength(1);
 });
 
@@ -122,7 +117,7 @@ test('a threshold, a sidecar, a format by name', async () => {
   expect(outcomes()).toEqual(['passed', 'passed']);
   await importCommand([path], { out, verdicts: write('v.csv', 'id,passed\na,yes\n') });
   expect(outcomes()).toEqual(['passed', 'failed']);
-  expect(printed).toContain('verdicts: 1 rows, 0 of no attempt read');
+  expect(printed.text).toContain('verdicts: 1 rows, 0 of no attempt read');
   await expect(importCommand([path], { out, passAt: 'high' })).rejects.toThrow(
     '--pass-at: high is no number',
   );
@@ -145,5 +140,5 @@ test('nothing readable leaves an earlier import alone', async () => {
 test('--list prints every format with how it is known', async () => {
   await importCommand([], { list: true });
   for (const name of ['canonical', 'tau2', 'openai-chat', 'anthropic', 'otel', 'inspect', 'atif'])
-    expect(printed).toMatch(new RegExp(`^${name} +\\S`, 'm'));
+    expect(printed.text).toMatch(new RegExp(`^${name} +\\S`, 'm'));
 });

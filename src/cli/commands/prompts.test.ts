@@ -1,25 +1,20 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { capturePrinted } from '../../../test/support/printed.js';
 import { packageRoot } from '../../run/package-root.js';
 import { ejectPrompts, listPrompts, showPrompt } from './prompts.js';
 
 let project: string;
-let printed: string;
+const printed = capturePrinted();
 beforeEach(() => {
   project = mkdtempSync(join(tmpdir(), 'trace-prompts-'));
-  printed = '';
-  vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
-    printed += String(text);
-    return true;
-  });
 });
 afterEach(() => {
-  vi.restoreAllMocks();
   rmSync(project, { recursive: true, force: true });
 });
-const json = () => JSON.parse(printed) as { prompts: { id: string; origin: string }[] };
+const json = () => JSON.parse(printed.text) as { prompts: { id: string; origin: string }[] };
 
 test('what is ejected is byte for byte what comes with TRACE, and is read from the project from then on', () => {
   ejectPrompts(['tool-use/label'], { project });
@@ -28,19 +23,23 @@ test('what is ejected is byte for byte what comes with TRACE, and is read from t
   expect(readFileSync(file, 'utf8')).toBe(packaged);
 
   writeFileSync(file, packaged.replace('You are one of several raters', 'You are one of many raters'));
-  printed = '';
+  printed.text = '';
   listPrompts({ project, json: true });
   expect(
     json()
       .prompts.filter(({ origin }) => origin === 'project')
       .map(({ id }) => id),
   ).toEqual(['tool-use/label']);
-  printed = '';
+  printed.text = '';
   showPrompt('tool-use/label', { project });
-  expect(printed).toBe(readFileSync(file, 'utf8'));
-  printed = '';
+  expect(printed.text).toBe(readFileSync(file, 'utf8'));
+  printed.text = '';
   showPrompt('tool-use/label', { project, json: true });
-  expect(JSON.parse(printed)).toMatchObject({ origin: 'project', file, output: { required: ['labels'] } });
+  expect(JSON.parse(printed.text)).toMatchObject({
+    origin: 'project',
+    file,
+    output: { required: ['labels'] },
+  });
 });
 
 test('nothing is overwritten unless asked, and nothing is written when one is in the way', () => {
@@ -49,7 +48,7 @@ test('nothing is overwritten unless asked, and nothing is written when one is in
   expect(() => ejectPrompts([], { project, all: true })).toThrow(/merge\.md is there already/);
   expect(existsSync(join(project, 'prompts', 'tool-use'))).toBe(false);
   ejectPrompts([], { project, all: true, force: true });
-  printed = '';
+  printed.text = '';
   listPrompts({ project, json: true });
   expect(new Set(json().prompts.map(({ origin }) => origin))).toEqual(new Set(['project']));
 });

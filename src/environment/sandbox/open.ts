@@ -1,8 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { AssistantMessage, Message } from '../../trajectory/trajectory.js';
 import type { CapabilityEnvironment, Episode, OpenOptions, Scenario, Score } from '../contract.js';
-import type { GeneratedSettings } from '../load-generated.js';
+import { type GeneratedSettings, readGenerated } from '../load-generated.js';
 import { chooseSandbox, launchOf } from './choose.js';
 import { SandboxConnection } from './connection.js';
 import { SandboxError } from './errors.js';
@@ -34,22 +32,7 @@ export async function openSandboxed(
   folder: string,
   options: SandboxOptions = {},
 ): Promise<SandboxedEnvironment> {
-  const file = join(folder, 'environment.ts');
-  const settingsFile = join(folder, 'settings.json');
-  let source: string;
-  try {
-    source = readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new Error(`${file} cannot be read (${(error as Error).message}): run trace synthesize to write it`);
-  }
-  let settings: GeneratedSettings = {};
-  if (existsSync(settingsFile)) {
-    try {
-      settings = JSON.parse(readFileSync(settingsFile, 'utf8')) as GeneratedSettings;
-    } catch (error) {
-      throw new Error(`${settingsFile} is not valid JSON: ${(error as Error).message}`);
-    }
-  }
+  const { source, settings, file } = readGenerated(folder);
   return openSandboxedSource(source, settings, options, file);
 }
 

@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { jsonPieces } from '../json-pieces.js';
 import { isObject, type JsonObject, parseTrajectory, RecordError, read } from '../parse.js';
@@ -6,8 +5,9 @@ import type { Message, Trajectory } from '../trajectory.js';
 import { bashCall, bashTools, bashTurn } from './bash-calls.js';
 import { contentText, ERROR_RESULT, readAssistant, readChatMessage } from './chat.js';
 import type { Importer, ImporterOptions, SourceSample } from './importer.js';
-import { filesUnder, guardFile, isFolderOf, TrialCounter } from './record-files.js';
-import { findSweVerdicts, isBesideTrajectories } from './swe-verdict-files.js';
+import { isFolderOf, type TrialCounter } from './record-files.js';
+import { readSweFiles } from './swe-files.js';
+import { type findSweVerdicts, isBesideTrajectories } from './swe-verdict-files.js';
 import { sweOutcome } from './swe-verdicts.js';
 
 const SUFFIX = '.traj.json';
@@ -195,14 +195,10 @@ function matches(sample: SourceSample): boolean {
  * messages), or a folder of them, joined with the evaluation's reports.
  * @throws InvalidRecordError at a file that cannot be read unless `onInvalid` is given.
  */
-async function* importMiniSweAgent(path: string, options: ImporterOptions): AsyncGenerator<Trajectory> {
-  const verdicts = findSweVerdicts(path, options);
-  const trials = new TrialCounter();
-  const files = statSync(path).isDirectory() ? filesUnder(path, (name) => name.endsWith(SUFFIX)) : [path];
-  for (const file of files) {
-    const trajectory = await guardFile(file, 1, () => readFile(file, verdicts, trials, options), options);
-    if (trajectory) yield trajectory;
-  }
+function importMiniSweAgent(path: string, options: ImporterOptions): AsyncGenerator<Trajectory> {
+  return readSweFiles(path, SUFFIX, options, (file, verdicts, trials) =>
+    readFile(file, verdicts, trials, options),
+  );
 }
 
 export const miniSweAgentImporter: Importer = {

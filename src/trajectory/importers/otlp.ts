@@ -9,7 +9,7 @@ export interface RawEvent {
   readonly body?: unknown;
 }
 
-/** A span as any OpenTelemetry exporter wrote it, decoded but not understood. */
+/** A span as an OpenTelemetry exporter wrote it: its encoding is undone, its attributes are not interpreted. */
 export interface RawSpan {
   readonly traceId: string;
   readonly id: string;
