@@ -1,9 +1,9 @@
 import { availableParallelism } from 'node:os';
 import type { Worker } from 'node:worker_threads';
+import { startWorker } from '../../../run/start-worker.js';
 import type { SampleRequest, SampleResult } from '../../contract.js';
 import type { ModelConfig } from '../model/config.js';
 import type { Parameters, Tensor } from '../model/parameters.js';
-import { startWorker } from '../thread/start-worker.js';
 import type { Job } from './job.js';
 import type { FromWorker, ToWorker, WorkerStart } from './messages.js';
 import type { PolicyWeights } from './policy.js';

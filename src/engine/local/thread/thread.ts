@@ -1,5 +1,5 @@
 import type { Transferable, Worker } from 'node:worker_threads';
-import { startWorker } from './start-worker.js';
+import { startWorker } from '../../../run/start-worker.js';
 
 interface Reply {
   readonly id: number;

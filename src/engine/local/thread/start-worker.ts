@@ -1,1 +1,0 @@
-export { startWorker } from '../../../run/start-worker.js';
